@@ -1,0 +1,1 @@
+"""One module per outside system; only `refund_agent.wiring` names them."""

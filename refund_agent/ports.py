@@ -1,0 +1,194 @@
+"""The outside world on one page. Adapters implement these; the core calls nothing else."""
+
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from refund_agent.outcomes import (
+    CallPosition,
+    ClaimAnswer,
+    PaymentAnswer,
+    RefundRecord,
+    TurnOutcome,
+)
+from refund_agent.turn import AssistantMessage, Message, NewTurn, Turn, TurnRecord
+
+# --- The model ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDeclaration:
+    """A tool as the model sees it; `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """One completion. `truncated` means that it hit a length limit: its arguments may be cut."""
+
+    message: AssistantMessage
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionTimedOut:
+    """No answer within the time allowed; the only ending that is retried, once a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionFailed:
+    """Refused, unreachable, or answered with something that is not a completion."""
+
+    reason: str
+
+
+CompletionAnswer: TypeAlias = Completed | CompletionTimedOut | CompletionFailed
+
+
+class Model(Protocol):
+    """Makes one completion, once, within a hard wall."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolDeclaration],
+        *,
+        request_id: str,
+        timeout_seconds: float,
+    ) -> CompletionAnswer:
+        """Ask once. `request_id` names the call at the provider (`<turn id>-<completion number>`)."""
+        ...
+
+
+# --- Money ----------------------------------------------------------------------------------------
+
+
+class Payments(Protocol):
+    """Sends one refund request, once, within a hard wall."""
+
+    def refund(self, order_id: str, amount_cents: int) -> PaymentAnswer:
+        """Ask payments once to move `amount_cents`. A lost answer is `Unknown`, never a guess."""
+        ...
+
+
+class Ledger(Protocol):
+    """The gate: at most one row a turn, and the first writer wins. Each call is one transaction."""
+
+    def claim(self, turn: Turn, *, call: CallPosition, order_id: str, amount_cents: int) -> ClaimAnswer:
+        """Take the turn's one right to send, and checkpoint the turn in the same commit."""
+        ...
+
+    def settle(self, claimed: RefundRecord, *, epoch: int, answer: PaymentAnswer) -> RefundRecord:
+        """Write what came back over this owner's claim; return the row as it now stands.
+
+        A claim that the sweeper has already made `unknown` is not flipped: the answer is kept beside
+        it as late evidence.
+        """
+        ...
+
+
+class Audit(Protocol):
+    """The Redis mirror of the ledger, for audit. The ledger is the truth."""
+
+    def mirror(self, record: RefundRecord) -> None:
+        """Copy a row; never raises and never takes long. A copy that failed is caught up later."""
+        ...
+
+
+# --- Turns ----------------------------------------------------------------------------------------
+
+
+class StoreUnavailable(Exception):
+    """The database could not be asked, or its answer was lost: the write may or may not have happened."""
+
+
+class QueueUnavailable(Exception):
+    """The broker could not be asked, or its answer was lost: the message may be queued all the same."""
+
+
+class Turns(Protocol):
+    """The turns table. Each call is one short transaction; any may raise `StoreUnavailable`."""
+
+    def create(self, new: NewTurn) -> None:
+        """Store a turn as `stored`; its deadline is computed here, from database time."""
+        ...
+
+    def mark_queued(self, turn_id: str) -> None:
+        """Record that the broker took the turn's message, so that a lost message may be sent again."""
+        ...
+
+    def begin(self, turn_id: str, *, owner: str) -> Turn | None:
+        """Take a waiting turn (epoch + 1), or return None: unknown, taken, ended or too late."""
+        ...
+
+    def checkpoint(self, turn: Turn) -> bool:
+        """Keep the turn's state; False when this owner's epoch no longer holds it."""
+        ...
+
+    def end(self, turn: Turn, outcome: TurnOutcome) -> bool:
+        """End the turn; False when this owner's epoch no longer holds it."""
+        ...
+
+    def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
+        """Close the gate and end the turn, unless something came first; return what now stands."""
+        ...
+
+    def find(self, turn_id: str) -> TurnRecord | None:
+        """Return the turn with its ledger row, or None."""
+        ...
+
+    def ended(self, turn_ids: Collection[str]) -> set[str]:
+        """Return those of the ids whose turn has ended."""
+        ...
+
+
+class Events(Protocol):
+    """Hints to whoever watches. Losing one changes nothing; no call raises or takes long."""
+
+    def phase(self, turn_id: str, phase: str) -> None:
+        """Tell that a running turn has reached a phase, such as `thinking` or `asking-payments`."""
+        ...
+
+    def ended(self, turn_id: str) -> None:
+        """Wake whoever waits for this turn."""
+        ...
+
+
+class Queue(Protocol):
+    """The broker, as the facade sees it."""
+
+    def put(self, turn_id: str) -> None:
+        """Publish the turn's message once, within a few seconds; raise `QueueUnavailable`."""
+        ...
+
+
+class Seat(Protocol):
+    """One place in the waiting room."""
+
+    def wait(self, seconds: float) -> None:
+        """Sleep until the turn has ended as far as anyone knows, or the time is over."""
+        ...
+
+
+class WaitingRoom(Protocol):
+    """Where a web thread sleeps until its turn has ended. The wake-up is a hint; the row is the result."""
+
+    def seat(self, turn_id: str) -> AbstractContextManager[Seat]:
+        """Take a seat before the turn is queued, so that no wake-up is missed."""
+        ...
+
+
+class Clock(Protocol):
+    """The process's monotonic clock."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never jumps."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Do nothing for this long."""
+        ...

@@ -1,0 +1,146 @@
+"""Claim -> send -> settle: the only code that moves money.
+
+Payments has no idempotency key, so every accepted request is a new refund. What makes a second one
+impossible is the order of three short steps, none of which is inside another's transaction:
+
+1. **claim**: one committed ledger row with the turn's id as its key. The first writer wins; a conflict
+   means "no". From here on the turn has attempted its refund, whatever happens next.
+2. **send**: one request, never repeated by anyone.
+3. **settle**: what came back is written over the claim. If that cannot be done the row stays `claimed`,
+   and the sweeper makes it `unknown`. Nothing ever makes it sendable again.
+"""
+
+from typing import Any, assert_never
+
+from refund_agent.outcomes import (
+    AlreadyDecided,
+    CallPosition,
+    Claimed,
+    OrderBusy,
+    PaymentAnswer,
+    RefundRecord,
+    Superseded,
+    Unknown,
+)
+from refund_agent.ports import Audit, Clock, Events, Ledger, Payments, StoreUnavailable
+from refund_agent.tools import Answer, IssueRefundArguments, Tool, error
+from refund_agent.turn import Turn
+
+SETTLE_TRIES = 5
+SETTLE_PAUSE_SECONDS = 0.5
+SPARE_SECONDS = 1.0
+"""A claim needs the payments time-out plus this before the deadline, so that no deadline cuts a send."""
+
+
+class Refunds:
+    """Executes at most one refund a turn."""
+
+    def __init__(  # noqa: PLR0913 - the ports of the money path, all in sight
+        self,
+        *,
+        ledger: Ledger,
+        payments: Payments,
+        audit: Audit,
+        events: Events,
+        clock: Clock,
+        payments_timeout_seconds: float,
+    ) -> None:
+        self._ledger = ledger
+        self._payments = payments
+        self._audit = audit
+        self._events = events
+        self._clock = clock
+        self._needed_seconds = payments_timeout_seconds + SPARE_SECONDS
+
+    def tool(self) -> Tool:
+        """Give the model its one dangerous tool."""
+        return Tool(
+            name="issue_refund",
+            description="Refund an amount of one order to the customer. Moves money; at most once a request.",
+            arguments=IssueRefundArguments(),
+            run=self._run,
+        )
+
+    def _run(self, turn: Turn, call: CallPosition, arguments: dict[str, Any]) -> Answer | Superseded:
+        return self.issue(
+            turn, call=call, order_id=arguments["order_id"], amount_cents=arguments["amount_cents"]
+        )
+
+    def issue(
+        self, turn: Turn, *, call: CallPosition, order_id: str, amount_cents: int
+    ) -> Answer | Superseded:
+        """Refund once, or say why not. `Superseded`: this worker lost the turn and must stop."""
+        if turn.refund_attempted:
+            return self._refuse_or_remember(turn, call)
+        if turn.deadline - self._clock.monotonic() < self._needed_seconds:
+            return error("not sent: too little time is left in this request; a colleague will follow up")
+        claim = self._ledger.claim(turn, call=call, order_id=order_id, amount_cents=amount_cents)
+        match claim:
+            case Claimed(record):
+                turn.refund_attempted = True
+                turn.refund = self._send_and_settle(turn, record)
+                return tell(turn.refund)
+            case OrderBusy():
+                return error("not sent: an earlier refund of this order is awaiting confirmation")
+            case AlreadyDecided(record):
+                turn.refund_attempted = True
+                turn.refund = record
+                return error("refused: this request's refund is already decided")
+            case Superseded():
+                return claim
+            case _:
+                assert_never(claim)
+
+    def _refuse_or_remember(self, turn: Turn, call: CallPosition) -> Answer:
+        """Refuse a second call; for the very call that was executed before a crash, tell its result."""
+        if turn.refund is not None and turn.refund.call == str(call):
+            return tell(turn.refund)
+        return error("refused: a refund was already attempted in this request; do not try again")
+
+    def _send_and_settle(self, turn: Turn, claimed: RefundRecord) -> RefundRecord:
+        self._audit.mirror(claimed)
+        self._events.phase(turn.id, "asking-payments")
+        answer = self._send(claimed)
+        settled = self._settle(claimed, epoch=turn.epoch, answer=answer)
+        self._audit.mirror(settled)
+        return settled
+
+    def _send(self, claimed: RefundRecord) -> PaymentAnswer:
+        """Send once. After the claim even a bug of ours means "unknown", never "not sent"."""
+        try:
+            return self._payments.refund(claimed.order_id, claimed.amount_cents)
+        except Exception as bug:  # noqa: BLE001 - see above
+            return Unknown(f"internal error: {type(bug).__name__}")
+
+    def _settle(self, claimed: RefundRecord, *, epoch: int, answer: PaymentAnswer) -> RefundRecord:
+        """Outlast a short database outage; after that the row stays `claimed` for the sweeper."""
+        for _ in range(SETTLE_TRIES - 1):
+            try:
+                return self._ledger.settle(claimed, epoch=epoch, answer=answer)
+            except StoreUnavailable:
+                self._clock.sleep(SETTLE_PAUSE_SECONDS)
+        return self._ledger.settle(claimed, epoch=epoch, answer=answer)
+
+
+def tell(record: RefundRecord) -> Answer:
+    """Tell the model what became of its refund; the same words live and after a crash."""
+    match record.state:
+        case "paid":
+            return {
+                "refund_id": record.refund_id,
+                "status": record.status,
+                "amount_cents": record.amount_cents,
+            }
+        case "rejected":
+            return error(f"payments rejected the refund; no money moved: {record.detail}")
+        case "not_sent":
+            return error("the refund was not sent; no money moved; a colleague will follow up")
+        case "claimed" | "unknown":
+            return error(
+                "outcome unknown: the refund was requested but no clear answer came back. The money may or "
+                "may not have moved. Do not promise anything and do not try again; a colleague will check."
+            )
+        case "closed":
+            return error("refused: this request is closed")
+        case _:
+            assert_never(record.state)

@@ -1,0 +1,65 @@
+"""One delivery of one turn's message: begin, run the loop, end, wake whoever waits."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import structlog
+
+from refund_agent.loop import Loop
+from refund_agent.outcomes import Broken, Superseded, TurnOutcome
+from refund_agent.ports import Events, StoreUnavailable, Turns
+from refund_agent.turn import Turn
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToDo:
+    """No such turn, or it is taken, ended or too late: a duplicate or stray message is harmless."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftForAnother:
+    """The database went away; the lease will lapse and another worker resumes the turn."""
+
+
+Ending: TypeAlias = TurnOutcome | Superseded | NothingToDo | LeftForAnother
+
+
+class Runner:
+    """Runs turns for one worker process, named `owner`."""
+
+    def __init__(self, *, turns: Turns, loop: Loop, events: Events, owner: str) -> None:
+        self._turns = turns
+        self._loop = loop
+        self._events = events
+        self._owner = owner
+
+    def run(self, turn_id: str) -> Ending:
+        """Run the turn stored under `turn_id`, if it is there to be taken; never raises."""
+        try:
+            turn = self._turns.begin(turn_id, owner=self._owner)
+            if turn is None:
+                return NothingToDo()
+            return self._run(turn)
+        except StoreUnavailable as error:
+            log.warning("turn_left_for_another", turn_id=turn_id, error=str(error))
+            return LeftForAnother()
+
+    def _run(self, turn: Turn) -> Ending:
+        outcome = self._outcome(turn)
+        if isinstance(outcome, Superseded):
+            return outcome
+        if not self._turns.end(turn, outcome):
+            return Superseded()
+        self._events.ended(turn.id)
+        return outcome
+
+    def _outcome(self, turn: Turn) -> TurnOutcome | Superseded:
+        try:
+            return self._loop.run(turn)
+        except StoreUnavailable:
+            raise
+        except Exception as bug:
+            log.exception("turn_broken", turn_id=turn.id)
+            return Broken(type(bug).__name__)

@@ -1,0 +1,1 @@
+"""Celery: decode, one call, encode."""

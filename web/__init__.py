@@ -1,0 +1,1 @@
+"""HTTP: translates, decides nothing."""
