@@ -18,7 +18,7 @@ from refund_agent.outcomes import (
 )
 from refund_agent.ports import Clock, Completed, CompletionFailed, CompletionTimedOut, Events, Model, Turns
 from refund_agent.tools import Toolbox, error, tool_result
-from refund_agent.turn import MAX_ATTEMPTS, MAX_COMPLETIONS, Turn
+from refund_agent.turn import MAX_ATTEMPTS, MAX_COMPLETIONS, SystemMessage, Turn
 
 
 class Loop:
@@ -27,6 +27,7 @@ class Loop:
     def __init__(  # noqa: PLR0913 - the ports of the loop, all in sight
         self,
         *,
+        rules: SystemMessage,
         model: Model,
         toolbox: Toolbox,
         turns: Turns,
@@ -35,6 +36,7 @@ class Loop:
         completion_timeout_seconds: float,
         backoff_seconds: float,
     ) -> None:
+        self._rules = rules
         self._model = model
         self._toolbox = toolbox
         self._turns = turns
@@ -64,7 +66,7 @@ class Loop:
             return Superseded()
         self._events.phase(turn.id, "thinking")
         answer = self._model.complete(
-            turn.messages,
+            [self._rules, *turn.messages],
             self._toolbox.declarations,
             request_id=f"{turn.id}-{turn.completions_used}",
             timeout_seconds=min(self._completion_timeout_seconds, left),
