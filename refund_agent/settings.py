@@ -55,19 +55,20 @@ def read_settings() -> Settings:
         # Heroku shows an unset variable and an empty one alike; so do we.
         return env.str(name, "").strip() or otherwise
 
-    def seconds(name: str, otherwise: float) -> float:
-        return env.float(name, otherwise, validate=_is_a_time)
+    def choice(name: str, otherwise: str, literal: object) -> str:
+        return env.str(name, validate=validate.OneOf(get_args(literal))) if text(name, "") else otherwise
 
-    def count(name: str, otherwise: int) -> int:
-        return env.int(name, otherwise, validate=validate.Range(min=1, max=10_000))
+    def seconds(name: str, otherwise: float) -> float:
+        return env.float(name, validate=_is_a_time) if text(name, "") else otherwise
+
+    def whole(name: str, otherwise: int, *, least: int = 1, most: int = 10_000) -> int:
+        return env.int(name, validate=validate.Range(min=least, max=most)) if text(name, "") else otherwise
 
     return Settings(
-        app_env=cast("AppEnv", env.str("APP_ENV", default.app_env, validate=_one_of(AppEnv))),
+        app_env=cast("AppEnv", choice("APP_ENV", default.app_env, AppEnv)),
         database_url=text("DATABASE_URL", default.database_url),
-        redis_url=text("REDIS_URL", default.redis_url),
-        llm_provider=cast(
-            "Provider", env.str("LLM_PROVIDER", default.llm_provider, validate=_one_of(Provider))
-        ),
+        redis_url=_with_platform_tls(text("REDIS_URL", default.redis_url)),
+        llm_provider=cast("Provider", choice("LLM_PROVIDER", default.llm_provider, Provider)),
         openai_api_key=text("OPENAI_API_KEY", ""),
         openai_base_url=text("OPENAI_BASE_URL", default.openai_base_url),
         payments_url=text("PAYMENTS_URL", ""),
@@ -79,18 +80,24 @@ def read_settings() -> Settings:
         completion_timeout_seconds=seconds("COMPLETION_TIMEOUT_SECONDS", default.completion_timeout_seconds),
         backoff_seconds=seconds("BACKOFF_SECONDS", default.backoff_seconds),
         payments_timeout_seconds=seconds("PAYMENTS_TIMEOUT_SECONDS", default.payments_timeout_seconds),
-        worker_concurrency=count("WORKER_CONCURRENCY", default.worker_concurrency),
-        web_threads=count("WEB_THREADS", default.web_threads),
-        port=env.int("PORT", default.port, validate=validate.Range(min=0, max=65_535)),
-        log_level=env.log_level("LOG_LEVEL", logging.INFO),
+        worker_concurrency=whole("WORKER_CONCURRENCY", default.worker_concurrency),
+        web_threads=whole("WEB_THREADS", default.web_threads),
+        port=whole("PORT", default.port, least=0, most=65_535),
+        log_level=env.log_level("LOG_LEVEL") if text("LOG_LEVEL", "") else default.log_level,
         dyno=text("DYNO", ""),
     )
+
+
+def _with_platform_tls(url: str) -> str:
+    """Accept `rediss://` as Heroku hands it out: with a self-signed certificate, and no word about it.
+
+    Celery and redis-py both refuse that by default. A URL that states `ssl_cert_reqs` itself is kept.
+    """
+    if not url.startswith("rediss://") or "ssl_cert_reqs" in url:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}ssl_cert_reqs=none"
 
 
 def _is_a_time(value: float) -> None:
     if not (math.isfinite(value) and 0 < value <= MAX_SECONDS):
         raise ValidationError(f"must be more than 0 and at most {MAX_SECONDS} seconds")
-
-
-def _one_of(literal: object) -> validate.OneOf:
-    return validate.OneOf(get_args(literal))
