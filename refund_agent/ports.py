@@ -94,8 +94,8 @@ class Ledger(Protocol):
 class Audit(Protocol):
     """The Redis mirror of the ledger, for audit. The ledger is the truth."""
 
-    def mirror(self, record: RefundRecord) -> None:
-        """Copy a row; never raises and never takes long. A copy that failed is caught up later."""
+    def mirror(self, record: RefundRecord) -> bool:
+        """Copy a row; never raises and never takes long. False: not taken, and copied later."""
         ...
 
 
@@ -146,6 +146,46 @@ class Turns(Protocol):
         ...
 
 
+class Sweeps(Protocol):
+    """What a sweeper finds and mends. Each call is one atomic transaction; a doubled sweeper is harmless."""
+
+    def renew(self, turn_ids: Collection[str], *, owner: str) -> None:
+        """Renew the leases of the turns that this owner is running now."""
+        ...
+
+    def overdue(self) -> list[str]:
+        """Return turns that have not ended although their deadline passed a while ago."""
+        ...
+
+    def never_queued(self) -> list[str]:
+        """Return turns whose web process died, or lost its broker, before their message was surely sent."""
+        ...
+
+    def lapse_claims(self) -> list[RefundRecord]:
+        """Make `unknown` every claim whose owner died before it settled; return the rows."""
+        ...
+
+    def take_over(self) -> list[str]:
+        """Put turns with an expired lease back to `queued` under a new epoch; return their ids."""
+        ...
+
+    def hopeless(self) -> list[str]:
+        """Return turns with an expired lease that have cost too many workers already."""
+        ...
+
+    def requeue_lost(self) -> list[str]:
+        """Return turns that have been `queued` for long, and note that they are queued anew."""
+        ...
+
+    def not_mirrored(self) -> list[RefundRecord]:
+        """Return ledger rows whose present state is not known to be in the audit mirror."""
+        ...
+
+    def mark_mirrored(self, records: Sequence[RefundRecord]) -> None:
+        """Note that these rows were mirrored in the state they carry."""
+        ...
+
+
 class Events(Protocol):
     """Hints to whoever watches. Losing one changes nothing; no call raises or takes long."""
 
@@ -163,6 +203,34 @@ class Queue(Protocol):
 
     def put(self, turn_id: str) -> None:
         """Publish the turn's message once, within a few seconds; raise `QueueUnavailable`."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Whether no message waits for a worker; raise `QueueUnavailable`."""
+        ...
+
+
+class SignalsUnavailable(Exception):
+    """Nothing can be heard now; the message names the driver's exception class."""
+
+
+class Listener(Protocol):
+    """One subscription to the ids of ended turns."""
+
+    def next(self, *, seconds: float) -> str | None:
+        """Return the next id, or None after `seconds` without one."""
+        ...
+
+
+class Signals(Protocol):
+    """The wake-up channel between workers and web processes."""
+
+    def publish(self, turn_id: str) -> None:
+        """Say that a turn has ended; never raises and never takes long."""
+        ...
+
+    def listen(self) -> AbstractContextManager[Listener]:
+        """Subscribe for as long as the context is open; raises `SignalsUnavailable`."""
         ...
 
 

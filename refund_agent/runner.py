@@ -1,9 +1,12 @@
 """One delivery of one turn's message: begin, run the loop, end, wake whoever waits."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import structlog
+from structlog.contextvars import bound_contextvars
 
 from refund_agent.loop import Loop
 from refund_agent.outcomes import Broken, Superseded, TurnOutcome
@@ -34,6 +37,11 @@ class Runner:
         self._loop = loop
         self._events = events
         self._owner = owner
+        self._running: set[str] = set()
+
+    def running(self) -> frozenset[str]:
+        """Return the turns this process is running now: those whose leases it keeps."""
+        return frozenset(self._running)
 
     def run(self, turn_id: str) -> Ending:
         """Run the turn stored under `turn_id`, if it is there to be taken; never raises."""
@@ -41,10 +49,19 @@ class Runner:
             turn = self._turns.begin(turn_id, owner=self._owner)
             if turn is None:
                 return NothingToDo()
-            return self._run(turn)
+            with bound_contextvars(request_id=turn.request_id), self._in_hand(turn_id):
+                return self._run(turn)
         except StoreUnavailable as error:
             log.warning("turn_left_for_another", turn_id=turn_id, error=str(error))
             return LeftForAnother()
+
+    @contextmanager
+    def _in_hand(self, turn_id: str) -> Generator[None]:
+        self._running.add(turn_id)
+        try:
+            yield
+        finally:
+            self._running.discard(turn_id)
 
     def _run(self, turn: Turn) -> Ending:
         outcome = self._outcome(turn)
@@ -53,6 +70,7 @@ class Runner:
         if not self._turns.end(turn, outcome):
             return Superseded()
         self._events.ended(turn.id)
+        log.info("turn_ended", turn_id=turn.id, outcome=type(outcome).__name__, epoch=turn.epoch)
         return outcome
 
     def _outcome(self, turn: Turn) -> TurnOutcome | Superseded:

@@ -74,6 +74,7 @@ class Turn:
     attempts: int = 1
     refund_attempted: bool = False
     refund: RefundRecord | None = None
+    request_id: str = ""
 
     @property
     def budget_is_used_up(self) -> bool:

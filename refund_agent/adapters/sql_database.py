@@ -1,0 +1,140 @@
+"""One database for the turns and the ledger: PostgreSQL, or SQLite where nothing else is at hand.
+
+Every transaction is short, and every step of it ends in time: see `sql_wall`.
+"""
+
+import sqlite3
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import BigInteger, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from refund_agent.adapters.sql_wall import WalledConnection
+from refund_agent.ports import StoreUnavailable
+
+POOL_SIZE = 10
+POOL_SECONDS = 0.8
+"""With the two seconds to connect, a request learns within three that the database is away."""
+IDLE_SECONDS_BEFORE_PING = 5.0
+
+
+class now_ms(FunctionElement[int]):  # noqa: N801 - reads as the SQL function it is
+    """Database time in whole milliseconds, as an SQL expression."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(now_ms, "postgresql")
+def _now_ms_on_postgresql(_element: object, _compiler: SQLCompiler, **_: Any) -> str:  # noqa: ANN401 - SQLAlchemy's own signature
+    return "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)"
+
+
+@compiles(now_ms, "sqlite")
+def _now_ms_on_sqlite(_element: object, _compiler: SQLCompiler, **_: Any) -> str:  # noqa: ANN401 - SQLAlchemy's own signature
+    return "now_ms()"
+
+
+def normalised_url(url: str) -> str:
+    """Accept the forms that platforms hand out, such as Heroku's `postgres://`."""
+    for prefix in ("postgres://", "postgresql://"):
+        if url.startswith(prefix):
+            return "postgresql+psycopg://" + url.removeprefix(prefix)
+    return url
+
+
+class Database:
+    """Opens short transactions. Every failure to reach the database is `StoreUnavailable`."""
+
+    def __init__(self, url: str, *, pool_size: int = POOL_SIZE) -> None:
+        self.engine = _engine(normalised_url(url), pool_size)
+        self.is_postgresql = self.engine.dialect.name == "postgresql"
+
+    @contextmanager
+    def transaction(self, *, read_only: bool = False) -> Generator[Connection]:
+        """Commit on leaving, roll back on an exception. Keep it short: statements and nothing else."""
+        try:
+            with self.engine.connect() as connection:
+                connection.execution_options(read_only=read_only)
+                with connection.begin():
+                    yield connection
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
+            raise StoreUnavailable(type(error).__name__) from error
+
+    def insert_or_ignore(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        """Build an INSERT that yields to whichever row was there first."""
+        if self.is_postgresql:
+            return postgresql.insert(table).on_conflict_do_nothing()
+        return sqlite.insert(table).on_conflict_do_nothing()
+
+    def close(self) -> None:
+        """Give every pooled connection back."""
+        self.engine.dispose()
+
+
+def _engine(url: str, pool_size: int) -> Engine:
+    """Build the engine; connects to nothing yet."""
+    if make_url(url).get_backend_name() == "sqlite":
+        engine = create_engine(url, connect_args={"timeout": 2.0}, pool_size=pool_size)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    engine = create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=POOL_SECONDS,
+        pool_use_lifo=True,
+    )
+    event.listen(engine, "do_connect", _connect_walled)
+    event.listen(engine, "checkin", _note_the_time)
+    event.listen(engine, "checkout", _ping_when_stale)
+    return engine
+
+
+def _connect_walled(_dialect: object, _record: object, _args: object, parameters: dict[str, Any]) -> object:
+    """Connect within two seconds (psycopg's minimum), with limits on both sides of the wire."""
+    limits = {
+        "connect_timeout": 2,
+        "tcp_user_timeout": 3000,
+        "application_name": "refund-agent",
+    }
+    options = "-c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000"
+    return WalledConnection.connect(**{**parameters, **limits, "options": options})
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions are begun by `_begin_sqlite`, not by the driver
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")  # a claim that a power cut can undo is no claim
+    connection.create_function("now_ms", 0, lambda: time.time_ns() // 1_000_000)
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Take the write lock at once: a transaction that reads first and then writes would fail, not wait."""
+    read_only = connection.get_execution_options().get("read_only", False)
+    connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+
+
+def _note_the_time(_connection: object, record: Any) -> None:  # noqa: ANN401 - SQLAlchemy's own type is private
+    record.info["idle_since"] = time.monotonic()
+
+
+def _ping_when_stale(connection: Any, record: Any, _proxy: object) -> None:  # noqa: ANN401 - a psycopg connection and SQLAlchemy's record
+    """Replace a connection that died while it lay in the pool; a busy one is not asked."""
+    idle_since = record.info.get("idle_since")
+    if idle_since is None or time.monotonic() - idle_since < IDLE_SECONDS_BEFORE_PING:
+        return
+    try:
+        connection.execute("SELECT 1")
+        connection.rollback()
+    except Exception as error:
+        raise DisconnectionError from error

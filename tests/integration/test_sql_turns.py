@@ -1,0 +1,130 @@
+"""The turns table: taken once, fenced by epoch, resumed whole."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from refund_agent.outcomes import (
+    Broken,
+    BudgetExhausted,
+    DeadlinePassed,
+    NotAccepted,
+    Paid,
+    ProviderFailed,
+    ProviderTimedOut,
+    Replied,
+    TurnOutcome,
+)
+from refund_agent.turn import AssistantMessage, ToolCall, ToolResult, UserMessage
+from tests.integration.conftest import Stores
+
+
+def test_a_stored_turn_can_begin_before_it_is_marked_queued(stores: Stores) -> None:
+    turn_id = stores.stored()
+    turn = stores.turns.begin(turn_id, owner="w1")
+    assert turn is not None
+    assert turn.messages == [UserMessage("refund 5.00 for order A1")]
+    stores.turns.mark_queued(turn_id)
+    found = stores.turns.find(turn_id)
+    assert found is not None
+    assert found.state == "running"
+
+
+@pytest.mark.fault(72, 75)
+def test_of_many_deliveries_at_once_one_begins(stores: Stores) -> None:
+    turn_id = stores.stored()
+    with ThreadPoolExecutor(10) as pool:
+        begun = list(pool.map(lambda i: stores.turns.begin(turn_id, owner=f"w{i}"), range(10)))
+    assert sum(turn is not None for turn in begun) == 1
+
+
+def test_a_turn_that_was_never_stored_cannot_begin(stores: Stores) -> None:
+    assert stores.turns.begin("no-such-turn", owner="w1") is None
+
+
+def test_a_turn_whose_deadline_passed_cannot_begin(stores: Stores) -> None:
+    turn_id = stores.stored()
+    stores.pass_deadline_of(turn_id)
+    assert stores.turns.begin(turn_id, owner="w1") is None
+
+
+@pytest.mark.fault(78)
+def test_a_turn_that_was_given_up_cannot_begin(stores: Stores) -> None:
+    turn_id = stores.stored()
+    stores.turns.give_up(turn_id, NotAccepted())
+    assert stores.turns.begin(turn_id, owner="w1") is None
+
+
+def test_a_resumed_turn_has_its_messages_counts_and_refund(stores: Stores) -> None:
+    turn, claimed = stores.claimed()
+    stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("r-1", "ok", 500))
+    call = ToolCall("c1", "issue_refund", "{}")
+    turn.messages += [AssistantMessage("", (call,)), ToolResult("c1", "{}")]
+    turn.completions_used, turn.attempts = 3, 2
+    assert stores.turns.checkpoint(turn)
+    stores.silence_owner_of(turn.id)
+    assert stores.sweeps.take_over() == [turn.id]
+
+    resumed = stores.turns.begin(turn.id, owner="w2")
+
+    assert resumed is not None
+    assert resumed.messages == turn.messages
+    assert (resumed.completions_used, resumed.attempts, resumed.refund_attempted) == (3, 2, True)
+    assert resumed.refund is not None
+    assert resumed.refund.refund_id == "r-1"
+    assert resumed.epoch > turn.epoch
+
+
+def test_a_stale_owner_writes_nothing(stores: Stores) -> None:
+    stale = stores.running()
+    stores.silence_owner_of(stale.id)
+    stores.sweeps.take_over()
+    assert stores.turns.checkpoint(stale) is False
+    assert stores.turns.end(stale, Replied("too late")) is False
+    found = stores.turns.find(stale.id)
+    assert found is not None
+    assert found.state == "queued"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Replied(""),
+        Replied("done"),
+        BudgetExhausted(),
+        ProviderTimedOut(),
+        ProviderFailed("http 500"),
+        DeadlinePassed(),
+        NotAccepted(),
+        Broken("KeyError"),
+    ],
+)
+def test_every_outcome_is_read_back_as_it_was_written(stores: Stores, outcome: TurnOutcome) -> None:
+    turn = stores.running()
+    assert stores.turns.end(turn, outcome)
+    found = stores.turns.find(turn.id)
+    assert found is not None
+    assert found.outcome == outcome
+    assert stores.turns.ended([turn.id, "other"]) == {turn.id}
+
+
+def test_giving_up_after_the_end_changes_nothing_and_tells_the_outcome(stores: Stores) -> None:
+    turn = stores.running()
+    stores.turns.end(turn, Replied("done"))
+    told = stores.turns.give_up(turn.id, DeadlinePassed())
+    assert told.outcome == Replied("done")
+    assert told.refund is None
+
+
+def test_giving_up_while_a_refund_is_in_flight_says_that_it_was_attempted(stores: Stores) -> None:
+    turn, _ = stores.claimed()
+    told = stores.turns.give_up(turn.id, DeadlinePassed())
+    assert told.outcome == DeadlinePassed()
+    assert told.refund is not None
+    assert told.refund.state == "claimed"
+
+
+def test_a_given_up_turn_still_settles_its_refund(stores: Stores) -> None:
+    turn, claimed = stores.claimed()
+    stores.turns.give_up(turn.id, DeadlinePassed())
+    assert stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("r-1", "ok", 500)).state == "paid"
