@@ -102,7 +102,7 @@ class Loop:
             turn.messages.append(result)
         return None
 
-    def _after_timeout(self, turn: Turn) -> TurnOutcome | None:
+    def _after_timeout(self, turn: Turn) -> TurnOutcome | Superseded | None:
         """Start the second attempt where the first stopped, if budget, attempts and time remain."""
         if turn.budget_is_used_up:
             return BudgetExhausted()
@@ -111,6 +111,9 @@ class Loop:
         pause = turn.attempts * self._backoff_seconds
         if turn.deadline - self._clock.monotonic() <= pause:
             return DeadlinePassed()
-        self._clock.sleep(pause)
         turn.attempts += 1
+        # Kept before the backoff: a worker that dies in it must not leave a third attempt to the next owner.
+        if not self._turns.checkpoint(turn):
+            return Superseded()
+        self._clock.sleep(pause)
         return None

@@ -44,6 +44,7 @@ class StoredTurn:
     attempts: int = 1
     refund_attempted: bool = False
     outcome: TurnOutcome | None = None
+    request_id: str = ""
 
 
 @dataclass
@@ -146,8 +147,8 @@ class FakeTurns:
     def create(self, new: NewTurn) -> None:
         with self._database.transaction("create"):
             deadline = self._clock.monotonic() + self._deadline_seconds
-            row = StoredTurn(encode_messages([UserMessage(new.message)]), deadline)
-            self._database.turns[new.id] = row
+            transcript = encode_messages([UserMessage(new.message)])
+            self._database.turns[new.id] = StoredTurn(transcript, deadline, request_id=new.request_id)
 
     def mark_queued(self, turn_id: str) -> None:
         with self._database.transaction("mark_queued"):
@@ -172,6 +173,7 @@ class FakeTurns:
                 attempts=row.attempts,
                 refund_attempted=row.refund_attempted,
                 refund=self._database.refunds.get(turn_id) if row.refund_attempted else None,
+                request_id=row.request_id,
             )
 
     def checkpoint(self, turn: Turn) -> bool:

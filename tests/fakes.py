@@ -155,17 +155,19 @@ class FakeEvents:
 
 
 class FakeClock:
-    """A clock that only moves when somebody sleeps, or a test says so."""
+    """A clock that only moves when somebody sleeps, or a test says so. `before` runs as a sleep begins."""
 
     def __init__(self) -> None:
         self.now = 1000.0
         self.slept: list[float] = []
+        self.before: Callable[[], None] = lambda: None
 
     def monotonic(self) -> float:
         return self.now
 
     def sleep(self, seconds: float) -> None:
         assert seconds >= 0, "a sleep cannot be negative"
+        self.before()
         self.slept.append(seconds)
         self.now += seconds
 

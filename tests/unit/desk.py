@@ -20,15 +20,16 @@ Script: TypeAlias = CompletionAnswer | Callable[[], CompletionAnswer]
 class Desk:
     """Runs turns with scripted models; everything that happened can be asked afterwards."""
 
-    def __init__(self) -> None:
+    def __init__(self, database: FakeDatabase | None = None) -> None:
         self.clock = FakeClock()
-        self.database = FakeDatabase()
+        self.database = database or FakeDatabase()
         self.turns = FakeTurns(self.database, self.clock)
         self.ledger = FakeLedger(self.database)
         self.payments = FakePayments()
         self.audit = FakeAudit()
         self.events = FakeEvents()
         self.model = FakeModel()
+        self.turn: Turn
         self.refunds = Refunds(
             ledger=self.ledger,
             payments=self.payments,
