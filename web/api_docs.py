@@ -1,0 +1,64 @@
+"""The API document at `/openapi.json`, and a page at `/docs` to read and try it, without any other host."""
+
+from importlib.resources import files
+from typing import Any, Final
+
+from flask import Blueprint, Flask, Response, abort
+from flask_smorest import Api
+
+from web.kinds import Kind
+from web.pages import page
+from web.schemas import ProblemDocument
+
+VERSION: Final = "1"
+UI_FILES: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
+"""The files of the flask-swagger-ui wheel that the page needs."""
+
+
+def install(app: Flask) -> Any:  # noqa: ANN401 - flask-smorest is not typed
+    """Serve the API document and its page; return the `Api` that documented routes register with."""
+    app.config.update(
+        API_TITLE="Refund agent",
+        API_VERSION=VERSION,
+        OPENAPI_VERSION="3.1.0",
+        OPENAPI_URL_PREFIX="/",
+        OPENAPI_JSON_PATH="openapi.json",
+    )
+    api: Any = Api(spec_kwargs={"info": {"description": _description()}})
+    api.ERROR_SCHEMA = ProblemDocument
+    api.DEFAULT_ERROR_RESPONSE_NAME = None  # every problem is documented by its own status
+    api.init_app(app)
+    api.spec.components.schemas.pop("PaginationMetadata", None)  # nothing here has pages
+    api.spec.components.security_scheme("portalToken", {"type": "http", "scheme": "bearer"})
+    app.register_blueprint(_pages())
+    return api
+
+
+def _description() -> str:
+    rows = "\n".join(f"| `{kind.type}` | {kind.status} | {kind.title} | {kind.advice} |" for kind in Kind)
+    return (
+        "Every error is an RFC 9457 problem, `application/problem+json`.\n\n"
+        f"| type | status | title | what to do |\n|---|---|---|---|\n{rows}\n\n"
+        "A status that is not listed has the type `about:blank`."
+    )
+
+
+def _pages() -> Blueprint:
+    routes = Blueprint("docs", __name__)
+
+    @routes.get("/docs")
+    def docs() -> Response:
+        return page("docs.html")
+
+    @routes.get("/docs/<name>")
+    def docs_file(name: str) -> Response:
+        if name == "docs.js":
+            return page(name)
+        if name not in UI_FILES:
+            abort(404)
+        content = files("flask_swagger_ui").joinpath("dist", name).read_bytes()
+        answer = Response(content, mimetype=UI_FILES[name])
+        answer.headers["Cache-Control"] = "public, max-age=3600"
+        return answer
+
+    return routes

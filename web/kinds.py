@@ -1,0 +1,36 @@
+"""Every kind of problem that this service answers with. The API document's table is made from it."""
+
+from enum import Enum
+
+
+class Kind(Enum):
+    """A kind of problem: its status, its title, and what a caller should do about it."""
+
+    MALFORMED_BODY = (400, "The body is not one JSON value", "Mend the caller.")
+    TOKEN_REQUIRED = (401, "A valid portal token is required", "Send `Authorization: Bearer <token>`.")
+    NOT_FOUND = (404, "There is nothing at this path", "Mend the path; a trailing slash counts.")
+    METHOD_NOT_ALLOWED = (405, "This path does not take this method", "Use a method listed in `Allow`.")
+    BODY_TOO_SLOW = (408, "The body did not arrive in time", "Send the request again, whole.")
+    BODY_TOO_LARGE = (413, "The body is over the size limit", "Send at most 64 kB.")
+    WRONG_CONTENT_TYPE = (415, "The body must be application/json", "Mend the caller.")
+    INVALID_BODY = (422, "The body has the wrong shape", "Mend what `errors` names.")
+    INTERNAL_ERROR = (500, "The service made a mistake", "Act on `refund`, and tell us the turn's id.")
+    BUDGET_EXHAUSTED = (502, "The assistant did not come to a reply", "Act on `refund`.")
+    PROVIDER_FAILED = (502, "The model's provider failed", "Act on `refund`.")
+    NOT_STORED = (503, "The request was not taken: no database", "Try again after `Retry-After`.")
+    NOT_QUEUED = (503, "The request was not taken: no queue", "Try again after `Retry-After`.")
+    NOT_READY = (503, "The service is not ready", "Try again after `Retry-After`.")
+    PROVIDER_TIMED_OUT = (504, "The model's provider timed out", "Act on `refund`.")
+    DEADLINE_PASSED = (504, "The turn took too long", "Act on `refund`.")
+    QUEUE_LOST = (504, "The queue failed while the turn ran", "Act on `refund`; do not repeat the request.")
+    OUTCOME_UNREADABLE = (504, "The turn's outcome cannot be read", "Do not repeat the request; ask later.")
+
+    def __init__(self, status: int, title: str, advice: str) -> None:
+        self.status = status
+        self.title = title
+        self.advice = advice
+
+    @property
+    def type(self) -> str:
+        """The `type` member: a URN, the same wherever the service runs."""
+        return f"urn:refund-agent:problem:{self.name.lower().replace('_', '-')}"

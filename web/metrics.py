@@ -1,0 +1,89 @@
+"""The service's figures in Prometheus' text format.
+
+They are read from the database and Redis at scrape time, so that every process of every dyno tells the
+same truth: nothing is counted in a process, and nothing has to be added up between them.
+"""
+
+from collections.abc import Iterator
+from typing import get_args
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from refund_agent.figures import DURATION_BOUNDS_SECONDS, Figures, LiveFigures, StoredFigures
+from refund_agent.outcomes import GateState
+from refund_agent.ports import QueueUnavailable, StoreUnavailable
+
+
+def render(figures: Figures) -> bytes:
+    """Return all figures as Prometheus text. A source that is away is shown as down, not left out."""
+    registry = CollectorRegistry()
+    registry.register(FigureCollector(figures))
+    return generate_latest(registry)
+
+
+class FigureCollector(Collector):
+    """Asks for the figures whenever Prometheus does."""
+
+    def __init__(self, figures: Figures) -> None:
+        self._figures = figures
+
+    def describe(self) -> Iterator[Metric]:
+        """Return nothing: registering asks no database."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric whose source can be asked, and which sources could be."""
+        up = GaugeMetricFamily(
+            "refund_agent_source_up", "Whether the source of the figures answered.", labels=["source"]
+        )
+        try:
+            stored = self._figures.stored()
+        except StoreUnavailable:
+            up.add_metric(["database"], 0)
+        else:
+            up.add_metric(["database"], 1)
+            yield from _of_database(stored)
+        try:
+            live = self._figures.live()
+        except QueueUnavailable:
+            up.add_metric(["redis"], 0)
+        else:
+            up.add_metric(["redis"], 1)
+            yield from _of_redis(live)
+        yield up
+
+
+def _of_database(stored: StoredFigures) -> Iterator[Metric]:
+    turns = CounterMetricFamily("refund_agent_turns", "Ended turns by outcome.", labels=["outcome"])
+    for outcome, count in sorted(stored.turns_by_outcome.items()):
+        turns.add_metric([outcome], count)
+    yield turns
+    durations = HistogramMetricFamily("refund_agent_turn_duration_seconds", "From stored to ended.")
+    buckets = [(str(bound), float(stored.durations.up_to[bound])) for bound in DURATION_BOUNDS_SECONDS]
+    buckets.append(("+Inf", float(stored.durations.count)))
+    durations.add_metric([], buckets=buckets, sum_value=stored.durations.total_seconds)
+    yield durations
+    refunds = GaugeMetricFamily("refund_agent_refunds", "Ledger rows by state.", labels=["state"])
+    for state in get_args(GateState):
+        refunds.add_metric([state], stored.refunds_by_state.get(state, 0))
+    yield refunds
+    yield GaugeMetricFamily(
+        "refund_agent_oldest_unknown_refund_seconds",
+        "Age of the oldest refund whose outcome is unknown; 0 when there is none.",
+        value=stored.oldest_unknown_seconds,
+    )
+
+
+def _of_redis(live: LiveFigures) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "refund_agent_queue_depth", "Messages that wait for a worker.", value=live.queue_depth
+    )
+    waiting = GaugeMetricFamily(
+        "refund_agent_waiting_requests", "Requests that wait for their turn.", labels=["process"]
+    )
+    for process, count in sorted(live.waiting_by_process.items()):
+        waiting.add_metric([process], count)
+    yield waiting

@@ -1,0 +1,117 @@
+"""What a turn's ending looks like over HTTP. The only place that chooses a status for an outcome."""
+
+from collections.abc import Mapping
+from typing import Final, assert_never
+
+from flask import Response, jsonify
+
+from refund_agent.facade import Ask, NotStored, Unreadable
+from refund_agent.outcomes import (
+    Broken,
+    BudgetExhausted,
+    DeadlinePassed,
+    NotAccepted,
+    ProviderFailed,
+    ProviderTimedOut,
+    RefundRecord,
+    Replied,
+)
+from refund_agent.turn import TurnRecord
+from web.kinds import Kind
+from web.problems import RETRY_AFTER, UNKNOWN_REFUND, Problem, respond
+
+NO_REFUND: Final = "No refund was sent for this request and none ever will be."
+
+
+def render(ask: Ask) -> Response:
+    """Answer the waiting request with what became of its turn."""
+    match ask:
+        case TurnRecord():
+            return _render_turn(ask)
+        case NotStored():
+            detail = f"The database did not take the request. It never ran. {NO_REFUND}"
+            return respond(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER))
+        case Unreadable():
+            detail = (
+                "The request was taken and may have run, but the database cannot be asked what became of it. "
+                "A refund may have been sent. Do not send the request again; a colleague will check."
+            )
+            return respond(Problem(Kind.OUTCOME_UNREADABLE, detail, refund=UNKNOWN_REFUND))
+        case _:
+            assert_never(ask)
+
+
+def _render_turn(turn: TurnRecord) -> Response:
+    match turn.outcome:
+        case Replied(text):
+            return jsonify({"reply": text})
+        case BudgetExhausted():
+            return _ended(turn, Kind.BUDGET_EXHAUSTED, "Five completions were used and there is no reply.")
+        case ProviderFailed():
+            return _ended(turn, Kind.PROVIDER_FAILED, "The model's provider did not give a usable answer.")
+        case ProviderTimedOut():
+            return _ended(turn, Kind.PROVIDER_TIMED_OUT, "The model's provider timed out twice.")
+        case DeadlinePassed():
+            return _ended(turn, Kind.DEADLINE_PASSED, "The turn did not end before its deadline.")
+        case NotAccepted():
+            return _render_not_accepted(turn)
+        case Broken():
+            return _ended(turn, Kind.INTERNAL_ERROR, "A mistake of ours ended the turn.")
+        case None:
+            raise AssertionError("a turn is rendered once it has ended")
+        case _:
+            assert_never(turn.outcome)
+
+
+def _render_not_accepted(turn: TurnRecord) -> Response:
+    """Tell a turn that can never run from one that ran although its queue failed.
+
+    The second is no 503: whoever repeats the request after `Retry-After` could refund twice.
+    """
+    if refund_view(turn.refund) is not None:
+        return _ended(turn, Kind.QUEUE_LOST, "The queue failed, but the turn had already been started.")
+    detail = f"The queue did not surely take the request. It can never run. {NO_REFUND}"
+    return respond(Problem(Kind.NOT_QUEUED, detail, headers=RETRY_AFTER))
+
+
+def _ended(turn: TurnRecord, kind: Kind, what_happened: str) -> Response:
+    detail = f"{what_happened} {_say_refund(turn.refund)}"
+    return respond(Problem(kind, detail, refund=refund_view(turn.refund)))
+
+
+def refund_view(record: RefundRecord | None) -> Mapping[str, object] | None:
+    """Show an attempted refund; None when none was attempted and none can be."""
+    if record is None or record.state == "closed":
+        return None
+    asked = {"order_id": record.order_id, "amount_cents": record.amount_cents}
+    match record.state:
+        case "claimed" | "unknown":
+            return {"state": "unknown", **asked}
+        case "paid":
+            return {"state": "paid", **asked, "refund_id": record.refund_id}
+        case "rejected" | "not_sent":
+            return {"state": record.state, **asked}
+        case _:
+            assert_never(record.state)
+
+
+def _say_refund(record: RefundRecord | None) -> str:
+    """Say what became of the money, and what the caller must not do."""
+    if record is None:
+        return NO_REFUND
+    match record.state:
+        case "closed":
+            return NO_REFUND
+        case "claimed" | "unknown":
+            return (
+                "A refund was requested and its outcome is not known: the money may or may not have moved. "
+                "Do not send the request again; a colleague will check."
+            )
+        case "paid":
+            return "The refund was made all the same: see `refund`. Do not send the request again."
+        case "rejected":
+            return "Payments rejected the refund: no money moved, and this request will not try again."
+        case "not_sent":
+            return "The refund could not be sent: no money moved, and this request will not try again."
+        case _:
+            assert_never(record.state)

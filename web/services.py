@@ -1,0 +1,36 @@
+"""What the web is given: it builds nothing, reads no environment and opens no connection itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from refund_agent.doctor import Finding
+from refund_agent.facade import Ask
+from refund_agent.settings import Settings
+from refund_agent.turn import NewTurn
+
+Probe: TypeAlias = Callable[[], object]
+"""Asks one thing that the service needs. Returning means it is there; any exception means it is not."""
+
+
+class Asks(Protocol):
+    """The facade, as the web sees it."""
+
+    def ask(self, new: NewTurn) -> Ask:
+        """Run one turn and wait for its ending, at most until the deadline."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WebServices:
+    """Everything the routes call.
+
+    `probes` are named for what they ask: `database`, `redis`, `worker`. `render_metrics` returns the
+    Prometheus text. `diagnose` returns what `flask doctor` prints, live checks included.
+    """
+
+    settings: Settings
+    facade: Asks
+    probes: Mapping[str, Probe]
+    render_metrics: Callable[[], bytes]
+    diagnose: Callable[[], Sequence[Finding]]
