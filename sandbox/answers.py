@@ -12,10 +12,13 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 READ_BYTES = 64 * 1024
 NO_BODY = frozenset({204, 304})
+
+Json: TypeAlias = Any
+"""A JSON value, of any shape until looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Request:
     body: bytes = b""
     number: int = 1
 
-    def json(self) -> Any:  # noqa: ANN401 - JSON is any shape until looked at
+    def json(self) -> Json:
         """Return the body as JSON, or None when it is not."""
         try:
             return json.loads(self.body)
@@ -129,3 +132,13 @@ def head(status: int, *headers: tuple[str, str]) -> bytes:
 def as_json(value: object, status: int = 200, *headers: tuple[str, str]) -> Reply:
     """Return `value` as a JSON answer."""
     return Reply(status, json.dumps(value).encode(), headers=headers)
+
+
+def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Json) -> TypeGuard[list[Json]]:
+    """Whether a JSON value is an array."""
+    return isinstance(value, list)

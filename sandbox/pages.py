@@ -50,17 +50,21 @@ def payments_page(refunds: Sequence[Refund], *, mode: str, request_count: int) -
     )
 
 
-def table_page(title: str, rows: Mapping[str, str], *, style: str = "style.css", after: str = "") -> Reply:
-    """List names with one line each; `after` is HTML."""
-    listed = "".join(f"<tr><td>{escape(name)}<td>{escape(about)}" for name, about in rows.items())
-    return page(title, f"<table><tbody>{listed}</table>{after}", style=style)
+def scripts_page(scripts: Mapping[str, str]) -> Reply:
+    """List the model's scripts."""
+    rows = "".join(f"<tr><td>[{escape(name)}]<td>{escape(about)}" for name, about in scripts.items())
+    return page(
+        "Model stand-in",
+        "<p>A message may start with a script; without one the model follows plain English."
+        f"<table><thead><tr><th>Script<th>What the model does<tbody>{rows}</table>",
+    )
 
 
-def page(title: str, content: str, *, style: str = "style.css") -> Reply:
+def page(title: str, content: str) -> Reply:
     """Return a page around `content`, which is HTML."""
     html = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<link rel="stylesheet" href="{escape(style)}"></head>'
+        f'<link rel="stylesheet" href="style.css"></head>'
         f"<body><h1>{escape(title)}</h1>{content}</body></html>"
     )
     return Reply(200, html.encode(errors="replace"), "text/html; charset=utf-8", HEADERS)

@@ -11,11 +11,10 @@ import random
 import threading
 from collections import deque
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 from urllib.parse import parse_qs
 
 from sandbox import broken, pages
-from sandbox.answers import Answer, Delayed, Raw, Reply, Request, as_json
+from sandbox.answers import Answer, Delayed, Json, Raw, Reply, Request, as_json
 from sandbox.payment_case import Case, Mode, Pace, Refund
 from sandbox.payment_modes import MODES
 
@@ -28,7 +27,7 @@ class PaymentRequest:
     """One POST that reached us; `body` is None when it is not JSON. `mode`: what answered it."""
 
     headers: dict[str, str]
-    body: Any
+    body: Json
     raw: bytes
     mode: str
 
@@ -196,7 +195,7 @@ class Payments:
         """Set the mode, the `next` modes, and any field of the pace; from JSON, or from the page's form."""
         form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
         if form:
-            given: Any = {key: value[0] for key, value in parse_qs(request.body.decode("latin-1")).items()}
+            given: Json = {key: value[0] for key, value in parse_qs(request.body.decode("latin-1")).items()}
         else:
             given = request.json()
         try:
