@@ -1,0 +1,140 @@
+"""What a provider's answer means: a pure reading of a body, no network and no SDK types.
+
+The body is read from its JSON because a completion object is built without checks: a provider that
+answers with something else gives a list, a None or an `IndexError` three lines later. Everything kept
+here is safe to store and to send back in the next call.
+"""
+
+import json
+import re
+from typing import Any, Final, TypeAlias, cast
+
+import structlog
+
+from refund_agent import strict_json
+from refund_agent.adapters.httpx_wall import MAX_ANSWER_BYTES
+from refund_agent.ports import Completed, CompletionFailed
+from refund_agent.turn import AssistantMessage, ToolCall
+
+log = structlog.stdlib.get_logger(__name__)
+
+MAX_COMPLETION_TOKENS: Final = 1024
+"""What one completion may cost. A completion that used them all is cut, whatever it says of itself."""
+
+MAX_CONTENT_LENGTH: Final = 32_000
+MAX_TOOL_CALLS: Final = 32
+MAX_ID_LENGTH: Final = 255
+MAX_ARGUMENTS_BYTES: Final = 4096
+KEPT_OF_LONG_ARGUMENTS: Final = 200
+
+INVALID_NAME: Final = "invalid_call"
+"""Stands in the history for a name that the provider would refuse to read back."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_UNSAFE: Final = re.compile("[\x00\ud800-\udfff]")
+
+_Object: TypeAlias = dict[str, Any]
+
+
+def read_completion(body: bytes) -> Completed | CompletionFailed:
+    """Read the body of an HTTP 200: one completion, or why it is none."""
+    try:
+        answer = strict_json.parse(body, max_bytes=MAX_ANSWER_BYTES)
+    except strict_json.NotJson as reason:
+        return CompletionFailed(f"not a completion: {reason}")
+    if not isinstance(answer, dict):
+        return CompletionFailed("not a completion: not a JSON object")
+    fields = cast("_Object", answer)
+    if fields.get("error"):
+        return CompletionFailed("the provider answered with an error")
+    choices = fields.get("choices")
+    # Only the first is asked for, and only the first is read.
+    choice = cast("list[object]", choices)[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict):
+        return CompletionFailed("not a completion: no choices")
+    message = cast("_Object", choice).get("message")
+    if not isinstance(message, dict):
+        return CompletionFailed("not a completion: no message")
+    return _read_choice(cast("_Object", choice), cast("_Object", message), fields.get("usage"))
+
+
+def _read_choice(choice: _Object, message: _Object, usage: object) -> Completed | CompletionFailed:
+    content = message.get("content")
+    if content is None:
+        content = ""
+    if not isinstance(content, str):
+        return CompletionFailed("not a completion: the content is not text")
+    # `function_call` is how the calls of 2023 looked. It has no id, so it cannot be answered as itself.
+    legacy = message.get("function_call")
+    calls = message.get("tool_calls") or ([{"type": "function_call"}] if legacy else [])
+    if not isinstance(calls, list):
+        return CompletionFailed("not a completion: the tool calls are not a list")
+    entries = cast("list[object]", calls)
+    if len(entries) > MAX_TOOL_CALLS:
+        return CompletionFailed(f"more than {MAX_TOOL_CALLS} tool calls in one message")
+    finish = choice.get("finish_reason")
+    if finish == "content_filter" or message.get("refusal"):
+        log.warning("completion_refused", finish_reason=_safe(str(finish))[:40])
+    return Completed(
+        AssistantMessage(
+            content=_safe(content[:MAX_CONTENT_LENGTH]),
+            tool_calls=tuple(_read_call(entry, i) for i, entry in enumerate(entries)),
+        ),
+        truncated=finish == "length" or _used_all(usage),
+    )
+
+
+def _used_all(usage: object) -> bool:
+    if not isinstance(usage, dict):
+        return False
+    used = cast("_Object", usage).get("completion_tokens")
+    return isinstance(used, int) and used >= MAX_COMPLETION_TOKENS
+
+
+def _read_call(entry: object, index: int) -> ToolCall:
+    """Normalise one tool call. What cannot be read becomes its `problem`, and it will never run."""
+    call = cast("_Object", entry) if isinstance(entry, dict) else {}
+    function = call.get("function")
+    known = cast("_Object", function) if isinstance(function, dict) else {}
+    problems: list[str] = []
+    if call.get("type", "function") != "function" or not known:
+        problems.append("this is not a function call; use the tools as they are declared")
+    name = known.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        problems.append("the tool's name is missing or not a valid name")
+        name = INVALID_NAME
+    arguments, problem = _read_arguments(known.get("arguments"))
+    if problem:
+        problems.append(problem)
+    return ToolCall(
+        id=_read_id(call.get("id"), index),
+        name=name,
+        arguments=arguments,
+        problem=problems[0] if problems else "",
+    )
+
+
+def _read_id(given: object, index: int) -> str:
+    """Keep the call's own id, by which it must be answered; make one up if there is none."""
+    if not isinstance(given, str) or not given.strip():
+        return f"call_{index}"
+    return _safe(given[:MAX_ID_LENGTH])
+
+
+def _read_arguments(given: object) -> tuple[str, str]:
+    """Return the arguments as a string that can be sent back, and what is wrong with them."""
+    text = given if isinstance(given, str) else json.dumps(given)
+    kept, problem = _safe(text), ""
+    if not isinstance(given, str):
+        problem = "arguments must be a string that holds a JSON object"
+    elif kept != text:
+        # Judged before the mending: a mended order id would be another order's.
+        problem = "arguments contain a NUL character or a lone surrogate"
+    if len(kept.encode()) > MAX_ARGUMENTS_BYTES:
+        return kept[:KEPT_OF_LONG_ARGUMENTS], f"arguments are longer than {MAX_ARGUMENTS_BYTES} bytes"
+    return kept, problem
+
+
+def _safe(text: str) -> str:
+    """Replace what no store can keep and no later request can carry."""
+    return _UNSAFE.sub("\ufffd", text)

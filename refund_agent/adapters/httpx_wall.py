@@ -1,0 +1,142 @@
+"""An httpx transport over walled sockets: one total time for a call, and a cap on its answer.
+
+httpx counts its time-outs per read and buffers whatever comes. This transport keeps a pool like the
+stock one, but every step of a call ends with the current `outside_call`, and an answer is read whole
+or refused.
+"""
+
+import select
+import socket
+import ssl
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from typing import Any, Final
+
+import httpcore
+import httpx
+
+from refund_agent.adapters.wall import connect
+
+MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
+"""Holds a megabyte of text even if every character is escaped."""
+
+KEEPALIVE_SECONDS: Final = 5.0
+"""An idle connection is reused within this time; longer, and the far side's own limit may cut it."""
+
+
+class AnswerRefused(httpx.TransportError):
+    """The answer is longer than the cap, or comes in an encoding that was not asked for."""
+
+
+class WalledTransport(httpx.BaseTransport):
+    """Keeps up to `connections` connections; a caller beyond that waits its turn, within its own time."""
+
+    def __init__(self, *, connections: int, tls: ssl.SSLContext | None) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=tls,
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            keepalive_expiry=KEEPALIVE_SECONDS,
+            network_backend=_WalledBackend(),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request; raise `httpx.ReadTimeout` at the wall and `AnswerRefused` at the cap."""
+        url = request.url
+        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        asked = httpcore.Request(
+            request.method,
+            target,
+            headers=request.headers.raw,
+            content=request.read(),
+            extensions=request.extensions,
+        )
+        try:
+            answer = self._pool.handle_request(asked)
+            try:
+                body = _read(answer)
+            finally:
+                answer.close()
+        except httpcore.TimeoutException as error:
+            raise httpx.ReadTimeout(type(error).__name__, request=request) from error
+        return httpx.Response(answer.status, headers=answer.headers, content=body, request=request)
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._pool.close()
+
+
+def _read(answer: httpcore.Response) -> bytes:
+    encodings = [
+        value.strip().lower() for name, value in answer.headers if name.lower() == b"content-encoding"
+    ]
+    if any(encoding not in {b"", b"identity"} for encoding in encodings):
+        raise AnswerRefused("an encoded body")
+    body = bytearray()
+    for piece in answer.iter_stream():
+        body += piece
+        if len(body) > MAX_ANSWER_BYTES:
+            raise AnswerRefused(f"longer than {MAX_ANSWER_BYTES} bytes")
+    return bytes(body)
+
+
+class _WalledBackend(httpcore.NetworkBackend):
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - httpcore's signature; the wall is shorter
+        local_address: str | None = None,  # noqa: ARG002 - same
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002 - same
+    ) -> httpcore.NetworkStream:
+        with _as_httpcore(httpcore.ConnectTimeout, httpcore.ConnectError):
+            return _WalledStream(connect(host, port))
+
+
+class _WalledStream(httpcore.NetworkStream):
+    """Every time-out given here is longer than what the wall leaves, so it is not looked at."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - see above
+        with _as_httpcore(httpcore.ReadTimeout, httpcore.ReadError):
+            return self._sock.recv(max_bytes)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - see above
+        with _as_httpcore(httpcore.WriteTimeout, httpcore.WriteError):
+            self._sock.sendall(buffer)
+
+    def close(self) -> None:
+        self._sock.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002 - see above
+    ) -> httpcore.NetworkStream:
+        with _as_httpcore(httpcore.ConnectTimeout, httpcore.ConnectError):
+            try:
+                return _WalledStream(ssl_context.wrap_socket(self._sock, server_hostname=server_hostname))
+            except BaseException:
+                self.close()
+                raise
+
+    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - httpcore's signature
+        """Answer whether an idle connection was closed or written to, the one thing HTTP/1.1 asks."""
+        if info != "is_readable":
+            return None
+        poll = select.poll()
+        poll.register(self._sock, select.POLLIN)
+        return bool(poll.poll(0))
+
+
+@contextmanager
+def _as_httpcore(too_late: type[Exception], broken: type[Exception]) -> Generator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        raise too_late(str(error)) from error
+    except OSError as error:
+        raise broken(str(error)) from error
