@@ -29,6 +29,7 @@ class Settings:
     payments_url: str = ""
     payments_token: str = field(default="", repr=False)
     portal_tokens: tuple[str, ...] = field(default=(), repr=False)
+    flower_basic_auth: str = field(default="", repr=False)
     turn_deadline_seconds: float = 120.0
     completion_timeout_seconds: float = 20.0
     backoff_seconds: float = 2.0
@@ -76,6 +77,7 @@ def read_settings() -> Settings:
         portal_tokens=tuple(
             token for part in env.str("PORTAL_TOKENS", "").split(",") if (token := part.strip())
         ),
+        flower_basic_auth=text("FLOWER_BASIC_AUTH", ""),
         turn_deadline_seconds=seconds("TURN_DEADLINE_SECONDS", default.turn_deadline_seconds),
         completion_timeout_seconds=seconds("COMPLETION_TIMEOUT_SECONDS", default.completion_timeout_seconds),
         backoff_seconds=seconds("BACKOFF_SECONDS", default.backoff_seconds),

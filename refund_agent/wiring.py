@@ -9,12 +9,16 @@ from refund_agent.adapters.http_payments import HttpPayments
 from refund_agent.adapters.openai_model import OpenAIModel
 from refund_agent.adapters.redis_audit import RedisAudit
 from refund_agent.adapters.redis_client import connect
+from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.redis_signals import RedisSignals
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_ledger import SqlLedger
+from refund_agent.adapters.sql_migration import HEAD, current_migration
 from refund_agent.adapters.sql_sweeps import SqlSweeps
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
+from refund_agent.adapters.system_figures import SystemFigures
+from refund_agent.doctor import Finding, LiveCheck, judge_maxmemory_policy, judge_migration
 from refund_agent.loop import Loop
 from refund_agent.ports import Queue, Signals
 from refund_agent.prompts import REFUND_CHAT
@@ -26,6 +30,10 @@ from refund_agent.tools import Toolbox
 
 REDIS_CONNECTIONS = 3
 """A process; Celery's own come on top. Small Redis plans allow 20 in all."""
+NO_KEY = "none"
+"""The scripted model needs no key, but the SDK does not start without one."""
+WORKER_ALIVE_SECONDS = 20.0
+"""A worker says that it lives three times a lease, and a lease is at most 15 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,19 @@ def open_stores(settings: Settings) -> Stores:
     return Stores(clock, database, turns, client, RedisSignals(client))
 
 
+def live_checks(stores: Stores) -> dict[str, LiveCheck]:
+    """Give `flask doctor` what it asks of the running database and Redis."""
+
+    def redis_keeps_everything() -> Finding | None:
+        memory = stores.redis.info("memory")
+        return judge_maxmemory_policy(str(memory.get("maxmemory_policy", "noeviction")))
+
+    def database_is_migrated() -> Finding | None:
+        return judge_migration(current=current_migration(stores.database), head=HEAD)
+
+    return {"Redis": redis_keeps_everything, "the database": database_is_migrated}
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerParts:
     """What runs turns, and what mends what other processes left behind."""
@@ -81,6 +102,32 @@ class WorkerParts:
     runner: Runner
     sweeper: Sweeper
     sweeps: SqlSweeps
+    presence: RedisPresence
+
+
+@dataclass(frozen=True, slots=True)
+class WebParts:
+    """What a web process reads besides the turns themselves."""
+
+    figures: SystemFigures
+    presence: RedisPresence
+    probes: dict[str, Callable[[], object]]
+
+
+def build_web(stores: Stores, *, queue_name: str) -> WebParts:
+    """Build the figures and the probes of one web process."""
+    workers = RedisPresence(stores.redis, kind="worker")
+    web = RedisPresence(stores.redis, kind="web")
+
+    def find_a_worker() -> None:
+        if not workers.alive(within_seconds=WORKER_ALIVE_SECONDS):
+            raise LookupError("no worker has been heard of lately")
+
+    return WebParts(
+        figures=SystemFigures(stores.database, stores.redis, web=web, queue_name=queue_name),
+        presence=web,
+        probes={"database": stores.database.probe, "redis": stores.redis.ping, "worker": find_a_worker},
+    )
 
 
 def build_worker(
@@ -99,6 +146,7 @@ def build_worker(
         runner=Runner(turns=stores.turns, loop=loop, events=events, owner=settings.process_id),
         sweeper=Sweeper(sweeps=sweeps, turns=stores.turns, queue=queue, audit=audit, events=events),
         sweeps=sweeps,
+        presence=RedisPresence(stores.redis, kind="worker"),
     )
 
 
@@ -116,7 +164,12 @@ def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, 
     )
     return Loop(
         rules=REFUND_CHAT,
-        model=OpenAIModel(settings.openai_api_key, settings.openai_base_url, CONTRACT_MODEL),
+        model=OpenAIModel(
+            api_key=settings.openai_api_key or NO_KEY,
+            base_url=settings.openai_base_url,
+            model=CONTRACT_MODEL,
+            connections=settings.worker_concurrency,
+        ),
         toolbox=Toolbox([refunds.tool()]),
         turns=stores.turns,
         events=events,

@@ -16,7 +16,7 @@ def embedded_redis() -> Generator[str]:
     except ImportError:
         yield from _fake_redis()
         return
-    server = ValkeyServer(port=_free_port(), host="127.0.0.1", save="", appendonly="no")
+    server = ValkeyServer(port=free_port(), host="127.0.0.1", save="", appendonly="no")
     server.start(timeout=START_SECONDS)
     try:
         yield f"redis://127.0.0.1:{server.port}/0"
@@ -24,7 +24,7 @@ def embedded_redis() -> Generator[str]:
         server.stop()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

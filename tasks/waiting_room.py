@@ -6,7 +6,7 @@ costs a second and nothing else.
 """
 
 import threading
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 
 import structlog
@@ -38,10 +38,13 @@ class WaitingSeat:
 class ListeningRoom:
     """Implements the port `WaitingRoom`; starts its thread with the first seat, so after any fork."""
 
-    def __init__(self, *, signals: Signals, turns: Turns, clock: Clock) -> None:
+    def __init__(
+        self, *, signals: Signals, turns: Turns, clock: Clock, tell_waiting: Callable[[int], None]
+    ) -> None:
         self._signals = signals
         self._turns = turns
         self._clock = clock
+        self._tell_waiting = tell_waiting
         self._seats: dict[str, list[WaitingSeat]] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -107,7 +110,8 @@ class ListeningRoom:
             try:
                 self._wake(self._turns.ended(ids[start : start + MAX_IDS_A_LOOK]))
             except StoreUnavailable:
-                return
+                break
+        self._tell_waiting(self.waiting)
 
     def _wake(self, turn_ids: Collection[str]) -> None:
         with self._lock:

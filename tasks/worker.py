@@ -2,19 +2,22 @@
 
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from celery import signals
 
-from refund_agent import wiring
+from refund_agent import logs, wiring
+from refund_agent.doctor import UnsafeConfiguration, refuse_unsafe
+from refund_agent.doctor_celery import check_celery, check_task
 from refund_agent.ports import StoreUnavailable
 from refund_agent.runner import Runner
 from refund_agent.settings import Settings, read_settings
 from tasks.app import app
 from tasks.phases import PhaseSender
-from tasks.queue import CeleryQueue
+from tasks.queue import TASK, CeleryQueue
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -59,14 +62,22 @@ class Upkeep:
         self._thread.join(timeout=5.0)
 
     def _run(self) -> None:
-        while not self._stopping.wait(self._pause_seconds):
-            try:
-                self._parts.sweeps.renew(self._parts.runner.running(), owner=self._owner)
-                self._parts.sweeper.sweep()
-            except StoreUnavailable as error:
-                log.warning("upkeep_failed", error=str(error))
-            except Exception:
-                log.exception("upkeep_broken")
+        while not self._stopping.is_set():
+            self._step()
+            self._stopping.wait(self._pause_seconds)
+        self._parts.presence.leave(self._owner)
+
+    def _step(self) -> None:
+        """Keep leases and sweep once."""
+        running = self._parts.runner.running()
+        self._parts.presence.beat(self._owner, len(running))
+        try:
+            self._parts.sweeps.renew(running, owner=self._owner)
+            self._parts.sweeper.sweep()
+        except StoreUnavailable as error:
+            log.warning("upkeep_failed", error=str(error))
+        except Exception:
+            log.exception("upkeep_broken")
 
 
 _lock = threading.Lock()
@@ -95,6 +106,24 @@ def _build(settings: Settings) -> Worker:
     parts = wiring.build_worker(settings, stores, queue=queue, send_phase=phases.send)
     upkeep = Upkeep(parts, owner=settings.process_id, lease_seconds=settings.lease_seconds)
     return Worker(os.getpid(), parts.runner, upkeep, phases)
+
+
+@signals.setup_logging.connect
+def _on_logging(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    """Write our JSON lines; a connected receiver keeps Celery from setting up its own."""
+    logs.configure(read_settings().log_level)
+
+
+@signals.worker_init.connect
+def _on_init(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    """Refuse to start with a configuration that is unsafe. Celery swallows anything but SystemExit here."""
+    settings = read_settings()
+    conf = cast("Mapping[str, object]", app.conf)
+    findings = check_celery(conf, deadline_seconds=settings.turn_deadline_seconds)
+    try:
+        refuse_unsafe(settings, findings + check_task(app.tasks[TASK]))
+    except UnsafeConfiguration as error:
+        raise SystemExit(str(error)) from error
 
 
 @signals.worker_ready.connect

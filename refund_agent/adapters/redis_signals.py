@@ -30,7 +30,7 @@ class RedisSignals:
     @contextmanager
     def listen(self) -> Generator["RedisListener"]:
         """Subscribe for as long as the context is open; raises `SignalsUnavailable`."""
-        subscription = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call] - redis-py's own
+        subscription = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]  # redis-py's own
         try:
             subscription.subscribe(CHANNEL)
             yield RedisListener(subscription)

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import BigInteger, Connection, Engine, Table, create_engine, event, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -75,6 +75,11 @@ class Database:
             return postgresql.insert(table).on_conflict_do_nothing()
         return sqlite.insert(table).on_conflict_do_nothing()
 
+    def probe(self) -> None:
+        """Ask for nothing but an answer; raise `StoreUnavailable`."""
+        with self.transaction(read_only=True) as tx:
+            tx.execute(select(1))
+
     def close(self) -> None:
         """Give every pooled connection back."""
         self.engine.dispose()
@@ -102,13 +107,14 @@ def _engine(url: str, pool_size: int) -> Engine:
 
 def _connect_walled(_dialect: object, _record: object, _args: object, parameters: dict[str, Any]) -> object:
     """Connect within two seconds (psycopg's minimum), with limits on both sides of the wire."""
-    limits = {
+    limits: dict[str, Any] = {
+        **parameters,
         "connect_timeout": 2,
         "tcp_user_timeout": 3000,
         "application_name": "refund-agent",
+        "options": "-c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000",
     }
-    options = "-c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000"
-    return WalledConnection.connect(**{**parameters, **limits, "options": options})
+    return WalledConnection.connect(**limits)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:

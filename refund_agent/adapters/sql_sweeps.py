@@ -29,6 +29,8 @@ class SqlSweeps:
 
     def renew(self, turn_ids: Collection[str], *, owner: str) -> None:
         """Renew the leases of the turns that this owner is running now."""
+        if not turn_ids:
+            return
         mine = turns.c.id.in_(turn_ids) & (turns.c.owner == owner) & (turns.c.state == "running")
         with self._database.transaction() as tx:
             tx.execute(update(turns).where(mine).values(lease_until_ms=now_ms() + self._lease_ms))

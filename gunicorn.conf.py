@@ -1,0 +1,18 @@
+"""How gunicorn serves the web: one process of many threads, since a request waits and does not compute."""
+
+from refund_agent.settings import read_settings
+
+_settings = read_settings()
+
+bind = f"0.0.0.0:{_settings.port}"
+workers = 1
+worker_class = "gthread"  # sync would kill a waiting request at 30 s and let one half-sent request block all
+threads = _settings.web_threads
+backlog = 512
+keepalive = 75  # longer than a router keeps its side
+timeout = 30  # of the process's own heartbeat, not of a request
+graceful_timeout = 25  # a stopping dyno has 30 s
+accesslog = None  # our own JSON line a request, see web/access_log.py
+errorlog = "-"
+loglevel = "warning"
+control_socket_disable = True

@@ -1,0 +1,49 @@
+"""The service's figures: what an operator reads, asked of the database and Redis at the moment of reading."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+DURATION_BOUNDS_SECONDS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """How long ended turns took. `up_to[bound]` counts turns of at most that many seconds, cumulatively.
+
+    The keys of `up_to` are `DURATION_BOUNDS_SECONDS`.
+    """
+
+    up_to: Mapping[float, int]
+    count: int
+    total_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFigures:
+    """What the database knows. `oldest_unknown_seconds` is 0 when no refund is `unknown`."""
+
+    turns_by_outcome: Mapping[str, int]
+    durations: Durations
+    refunds_by_state: Mapping[str, int]
+    oldest_unknown_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFigures:
+    """What Redis knows. `waiting_by_process` counts the requests that wait in each web process."""
+
+    queue_depth: int
+    waiting_by_process: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+class Figures(Protocol):
+    """Where the figures come from. Each call answers within a second or two, or raises."""
+
+    def stored(self) -> StoredFigures:
+        """Ask the database; raise `StoreUnavailable`."""
+        ...
+
+    def live(self) -> LiveFigures:
+        """Ask Redis; raise `QueueUnavailable`."""
+        ...
