@@ -103,7 +103,7 @@ class FakePayments:
         self.requests: list[tuple[str, int]] = []
         self.moved: list[tuple[str, int]] = []
         self.endings: list[PaymentEnding] = []
-        self.before: Callable[[], None] = lambda: None
+        self.before: Callable[[], object] = lambda: None
 
     def ends(self, *endings: PaymentEnding) -> None:
         self.endings.extend(endings)
@@ -160,7 +160,7 @@ class FakeClock:
     def __init__(self) -> None:
         self.now = 1000.0
         self.slept: list[float] = []
-        self.before: Callable[[], None] = lambda: None
+        self.before: Callable[[], object] = lambda: None
 
     def monotonic(self) -> float:
         return self.now
@@ -173,13 +173,13 @@ class FakeClock:
 
 
 class FakeQueue:
-    """Runs `deliver` as each message is published; with `is_away` it raises, after queueing if `keeps`."""
+    """Keeps what is published; with `is_away` it raises, after keeping the message if `keeps`."""
 
     def __init__(self) -> None:
         self.queued: list[str] = []
         self.is_away = False
         self.keeps = False
-        self.before: Callable[[], None] = lambda: None
+        self.before: Callable[[], object] = lambda: None
 
     def put(self, turn_id: str) -> None:
         self.before()
@@ -189,13 +189,18 @@ class FakeQueue:
             raise QueueUnavailable("the broker is away")
         self.queued.append(turn_id)
 
+    def is_empty(self) -> bool:
+        if self.is_away:
+            raise QueueUnavailable("the broker is away")
+        return not self.queued
+
 
 class FakeWaitingRoom:
     """A seat whose wait runs the next of `while_waiting`, or else lets the time pass."""
 
     def __init__(self, clock: FakeClock) -> None:
         self._clock = clock
-        self.while_waiting: list[Callable[[], None]] = []
+        self.while_waiting: list[Callable[[], object]] = []
         self.waits: list[float] = []
         self.taken: list[str] = []
         self.left: list[str] = []

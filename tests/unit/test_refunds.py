@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 
 from refund_agent.outcomes import (
-    CallPosition,
     DeadlinePassed,
     GateState,
     NotSent,
     Paid,
-    PaymentAnswer,
     RefundRecord,
     Rejected,
     Replied,
@@ -19,7 +17,6 @@ from refund_agent.outcomes import (
     Unknown,
 )
 from refund_agent.ports import Completed, StoreUnavailable
-from refund_agent.refunds import SETTLE_PAUSE_SECONDS, SETTLE_TRIES, tell
 from refund_agent.turn import ToolCall
 from tests.fakes import PaymentEnding, calls, calls_refund, refund_call, says
 from tests.unit.desk import Desk
@@ -190,148 +187,4 @@ def test_without_a_surely_committed_claim_nothing_is_sent(desk: Desk, outage: st
     with pytest.raises(StoreUnavailable):
         desk.run(calls_refund("A1", 500))
 
-    assert desk.payments.requests == []
-
-
-# --- Settling -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("ending", "state"),
-    [
-        (Paid("re-9", "pending", 500), "paid"),
-        (Rejected("no such order"), "rejected"),
-        (NotSent("refused"), "not_sent"),
-        (Unknown("ReadTimeout"), "unknown"),
-        (RuntimeError("a bug"), "unknown"),
-    ],
-    ids=repr,
-)
-def test_what_came_back_is_settled_and_mirrored(desk: Desk, ending: PaymentEnding, state: str) -> None:
-    desk.payments.ends(ending)
-
-    desk.run(calls_refund("A1", 500), says("done"))
-
-    assert desk.database.refunds["turn-1"].state == state
-    assert desk.audit.mirrored[-1] == desk.turn.refund == desk.database.refunds["turn-1"]
-    assert [record.state for record in desk.audit.mirrored] == ["claimed", state]
-
-
-def test_an_audit_mirror_that_is_away_changes_nothing(desk: Desk) -> None:
-    desk.audit.is_away = True
-
-    assert desk.run(calls_refund("A1", 500), says("done")) == Replied("done")
-    assert desk.payments.moved == [("A1", 500)]
-
-
-@pytest.mark.parametrize("outages", [["settle"], ["settle!"], ["settle"] * (SETTLE_TRIES - 1)], ids=str)
-@fault(102)
-def test_settling_outlasts_a_short_outage_and_sends_nothing_again(desk: Desk, outages: list[str]) -> None:
-    desk.database.outages = outages.copy()
-
-    assert desk.run(calls_refund("A1", 500), says("done")) == Replied("done")
-
-    assert desk.clock.slept == [SETTLE_PAUSE_SECONDS] * len(outages)
-    assert desk.database.refunds["turn-1"].state == "paid"
-    assert answers(desk)[0]["refund_id"] == "re-1"
-    assert desk.payments.requests == [("A1", 500)]
-
-
-@fault(102)
-def test_a_claim_that_cannot_be_settled_stays_claimed(desk: Desk) -> None:
-    desk.database.outages = ["settle"] * SETTLE_TRIES
-
-    with pytest.raises(StoreUnavailable):
-        desk.run(calls_refund("A1", 500))
-
-    assert desk.database.refunds["turn-1"].state == "claimed"
-    assert desk.payments.requests == [("A1", 500)]
-
-
-def test_an_answer_that_comes_after_the_claim_was_given_up_is_told_as_unknown(desk: Desk) -> None:
-    desk.payments.before = lambda: desk.database.owner_dies("turn-1")
-
-    assert desk.run(calls_refund("A1", 500)) == Superseded()
-
-    assert desk.database.refunds["turn-1"].state == "unknown"
-    assert desk.database.late_answers["turn-1"] == Paid("re-1", "succeeded", 500)
-    assert "outcome unknown" in answers(desk)[0]["error"]
-
-
-# --- What the model is told -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("status", ["succeeded", "pending", "processing"])
-@contract("C34")
-def test_a_receipt_is_told_as_it_stands(desk: Desk, status: str) -> None:
-    desk.payments.ends(Paid("re-9", status, 500))
-
-    desk.run(calls_refund("A1", 500), says("done"))
-
-    assert answers(desk) == [{"refund_id": "re-9", "status": status, "amount_cents": 500}]
-
-
-@pytest.mark.parametrize(
-    ("ending", "words"),
-    [
-        (Rejected("order is not refundable"), "no money moved: order is not refundable"),
-        (NotSent("ConnectionRefused"), "not sent; no money moved"),
-        (Unknown("ReadTimeout"), "outcome unknown"),
-        (Unknown("AmountDiffers", review=True, evidence='{"amount_cents": 499}'), "outcome unknown"),
-        (RuntimeError("a bug"), "outcome unknown"),
-    ],
-    ids=repr,
-)
-@contract("C28", "C29", "C35", "C67", "C68")
-def test_every_payments_side_failure_is_that_calls_error(
-    desk: Desk, ending: PaymentEnding, words: str
-) -> None:
-    desk.payments.ends(ending)
-
-    assert desk.run(calls_refund("A1", 500), says("sorry")) == Replied("sorry")
-
-    (answer,) = answers(desk)
-    assert list(answer) == ["error"]
-    assert words in answer["error"]
-
-
-UNKNOWNS: list[PaymentAnswer] = [Unknown("ReadTimeout"), Unknown("499", review=True, evidence="499")]
-
-
-@pytest.mark.parametrize("ending", UNKNOWNS, ids=repr)
-@contract("C82")
-def test_an_unknown_outcome_is_told_as_unknown_and_never_as_failed(desk: Desk, ending: PaymentAnswer) -> None:
-    desk.payments.ends(ending)
-
-    desk.run(calls_refund("A1", 500), says("we will check"))
-
-    told = answers(desk)[0]["error"]
-    assert "outcome unknown" in told
-    assert "Do not promise" in told
-    assert "do not try again" in told
-    assert "fail" not in told.lower()
-    assert not any(figure in told for figure in ("500", "499", "5.00"))
-
-
-@pytest.mark.parametrize("state", ["claimed", "unknown"])
-@contract("C82")
-def test_a_claim_left_behind_is_told_as_unknown(state: GateState) -> None:
-    assert "outcome unknown" in str(tell(RefundRecord("turn-1", state, "A1", 500)))
-
-
-# --- After a crash --------------------------------------------------------------------------------
-
-
-@contract("C46")
-def test_the_executed_call_gets_its_result_from_the_ledger_and_no_other_call_does(desk: Desk) -> None:
-    turn = desk.begin()
-    turn.messages.append(calls(refund_call("A1", 500), refund_call("A1", 500)).message)
-    turn.refund_attempted = True
-    turn.refund = RefundRecord("turn-1", "paid", "A1", 500, str(CallPosition(1, 0)), "re-7", "succeeded")
-
-    assert desk.run(says("done"), turn=turn) == Replied("done")
-
-    told, refused = answers(desk)
-    assert told == {"refund_id": "re-7", "status": "succeeded", "amount_cents": 500}
-    assert "already attempted" in refused["error"]
     assert desk.payments.requests == []
