@@ -25,6 +25,7 @@ def embedded_redis() -> Generator[str]:
 
 
 def free_port() -> int:
+    """Return a loopback port that was free a moment ago."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
