@@ -31,3 +31,7 @@ format: setup ## Rewrite the code in the house format
 .PHONY: test
 test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
 	$(BIN)/pytest
+
+.PHONY: faults
+faults: setup ## Print which rows of the fault table have a test, and which have none
+	$(BIN)/python -m tests.faults_report
