@@ -1,9 +1,10 @@
 """The API document at `/openapi.json`, and a page at `/docs` to read and try it, without any other host."""
 
+from functools import partial
 from importlib.resources import files
 from typing import Any, Final
 
-from flask import Blueprint, Flask, Response, abort
+from flask import Blueprint, Flask, Response
 from flask_smorest import Api
 
 from web.kinds import Kind
@@ -50,15 +51,17 @@ def _pages() -> Blueprint:
     def docs() -> Response:
         return page("docs.html")
 
-    @routes.get("/docs/<name>")
-    def docs_file(name: str) -> Response:
-        if name == "docs.js":
-            return page(name)
-        if name not in UI_FILES:
-            abort(404)
-        content = files("flask_swagger_ui").joinpath("dist", name).read_bytes()
-        answer = Response(content, mimetype=UI_FILES[name])
-        answer.headers["Cache-Control"] = "public, max-age=3600"
-        return answer
+    @routes.get("/docs/docs.js")
+    def script() -> Response:
+        return page("docs.js")
 
+    for name, mimetype in UI_FILES.items():
+        view = partial(_ui_file, name=name, mimetype=mimetype)
+        routes.add_url_rule(f"/docs/{name}", endpoint=name.replace(".", "-"), view_func=view)
     return routes
+
+
+def _ui_file(*, name: str, mimetype: str) -> Response:
+    answer = Response(files("flask_swagger_ui").joinpath("dist", name).read_bytes(), mimetype=mimetype)
+    answer.headers["Cache-Control"] = "public, max-age=3600"
+    return answer

@@ -1,0 +1,94 @@
+"""The web over a fake facade: requests through Flask's test client, and what the facade was asked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from refund_agent.doctor import Finding
+from refund_agent.facade import Ask
+from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
+from refund_agent.settings import Settings
+from refund_agent.turn import NewTurn, TurnRecord
+from web import WebServices, create_app
+from web.services import Probe
+
+Answer = Callable[[NewTurn], Ask]
+
+
+def ended(outcome: TurnOutcome, refund: RefundRecord | None = None) -> Answer:
+    """An ended turn, under whatever id it was asked."""
+    return lambda new: TurnRecord(new.id, "ended", 0, 120_000, outcome=outcome, refund=refund)
+
+
+class FakeFacade:
+    """Gives its answer to every turn, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.answer: Answer = ended(Replied("All done."))
+        self.asked: list[NewTurn] = []
+
+    def ask(self, new: NewTurn) -> Ask:
+        self.asked.append(new)
+        return self.answer(new)
+
+
+@dataclass
+class Web:
+    """The application and what it stands on; change a part before the first request."""
+
+    facade: FakeFacade = field(default_factory=FakeFacade)
+    settings: Settings = field(default_factory=Settings)
+    probes: dict[str, Probe] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
+    _client: FlaskClient | None = None
+
+    @property
+    def client(self) -> FlaskClient:
+        if self._client is None:
+            services = WebServices(
+                settings=self.settings,
+                facade=self.facade,
+                probes=self.probes,
+                render_metrics=lambda: b"# no figures\n",
+                diagnose=lambda: self.findings,
+            )
+            self._client = create_app(services).test_client()
+        return self._client
+
+    def set(self, **changes: Any) -> None:
+        self.settings = replace(self.settings, **changes)
+
+    def ask(self, **fields: Any) -> TestResponse:
+        """Ask with a valid body, except for these fields; `...` leaves a field out."""
+        body = {"user_id": "customer-17", "message": "Refund ORD-1001, please.", **fields}
+        given = {name: value for name, value in body.items() if value is not ...}
+        return self.client.post("/support/refund-chat", json=given)
+
+    def send(
+        self, body: bytes | str, content_type: str | None = "application/json", **more: Any
+    ) -> TestResponse:
+        """Send these bytes as they are."""
+        data = body.encode() if isinstance(body, str) else body
+        return self.client.post("/support/refund-chat", data=data, content_type=content_type, **more)
+
+
+@pytest.fixture
+def web() -> Web:
+    return Web()
+
+
+def problem_of(answer: TestResponse, status: int) -> dict[str, Any]:
+    """Check that the answer is a whole RFC 9457 problem of this status, and return it."""
+    assert answer.status_code == status, answer.text
+    assert answer.content_type == "application/problem+json"
+    document = answer.json
+    assert isinstance(document, dict)
+    assert {"type", "title", "status", "detail", "turn_id", "refund"} <= document.keys()
+    assert document["status"] == status
+    assert "<" not in answer.text
+    assert "Traceback" not in answer.text
+    return document
