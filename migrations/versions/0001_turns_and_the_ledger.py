@@ -50,6 +50,8 @@ def upgrade() -> None:
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("user_id", sa.Text(), nullable=False),
         sa.Column("request_id", sa.Text(), nullable=False),
+        sa.Column("idempotency_key", sa.String(length=64), nullable=True),
+        sa.Column("fingerprint", sa.String(length=64), server_default="", nullable=False),
         sa.Column("state", sa.String(length=8), nullable=False),
         sa.Column("epoch", sa.Integer(), nullable=False),
         sa.Column("owner", sa.String(length=64), nullable=False),
@@ -71,6 +73,7 @@ def upgrade() -> None:
         sa.CheckConstraint("attempts BETWEEN 1 AND 2", name="turns_attempts"),
         sa.CheckConstraint("completions_used BETWEEN 0 AND 5", name="turns_completions"),
         sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("idempotency_key"),
     )
     op.create_index("turns_ended_at", "turns", ["ended_at_ms"], unique=False)
     op.create_index(
@@ -80,9 +83,20 @@ def upgrade() -> None:
         unique=False,
         postgresql_where=sa.text("state <> 'ended'"),
     )
+    op.create_table(
+        "resolutions",
+        sa.Column("turn_id", sa.String(length=36), nullable=False),
+        sa.Column("money_moved", sa.Boolean(), nullable=False),
+        sa.Column("resolved_by", sa.Text(), nullable=False),
+        sa.Column("reference", sa.Text(), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("resolved_at_ms", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("turn_id"),
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("resolutions")
     op.drop_index("turns_unended", table_name="turns", postgresql_where=sa.text("state <> 'ended'"))
     op.drop_index("turns_ended_at", table_name="turns")
     op.drop_table("turns")

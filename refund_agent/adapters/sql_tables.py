@@ -25,6 +25,8 @@ turns = Table(
     Column("id", String(36), primary_key=True),
     Column("user_id", Text, nullable=False),
     Column("request_id", Text, nullable=False),
+    Column("idempotency_key", String(64), unique=True),
+    Column("fingerprint", String(64), nullable=False, server_default=""),
     Column("state", String(8), nullable=False),
     Column("epoch", Integer, nullable=False),
     Column("owner", String(64), nullable=False),
@@ -80,6 +82,17 @@ refunds = Table(
         postgresql_where=text("state IN ('claimed', 'unknown')"),
     ),
     Index("refunds_not_mirrored", "state", "mirrored_state"),
+)
+
+resolutions = Table(
+    "resolutions",
+    metadata,
+    Column("turn_id", String(36), primary_key=True),
+    Column("money_moved", Boolean, nullable=False),
+    Column("resolved_by", Text, nullable=False),
+    Column("reference", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("resolved_at_ms", BigInteger, nullable=False),
 )
 
 NEW_ROW: dict[str, object] = {

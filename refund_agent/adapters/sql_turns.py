@@ -12,7 +12,7 @@ from refund_agent.outcomes import RefundRecord, TurnOutcome
 from refund_agent.ports import Clock
 from refund_agent.turn import NewTurn, Turn, TurnRecord, UserMessage, decode_messages, encode_messages
 
-_FOUND = (
+FOUND_COLUMNS = (
     turns.c.id,
     turns.c.state,
     turns.c.created_at_ms,
@@ -151,10 +151,15 @@ class SqlTurns:
 
 def _find(tx: Connection, turn_id: str) -> TurnRecord | None:
     both = turns.outerjoin(refunds, refunds.c.turn_id == turns.c.id)
-    asked = select(*_FOUND, *RECORD_COLUMNS).select_from(both).where(turns.c.id == turn_id)
+    asked = select(*FOUND_COLUMNS, *RECORD_COLUMNS).select_from(both).where(turns.c.id == turn_id)
     row: Sequence[Any] | None = tx.execute(asked).one_or_none()
     if row is None:
         return None
+    return turn_record(row)
+
+
+def turn_record(row: Sequence[Any]) -> TurnRecord:
+    """Read a row selected by `FOUND_COLUMNS` and `RECORD_COLUMNS`, joined."""
     turn_id, state, created, deadline, used, attempts, epoch, outcome, reply, reason, *refund = row
     return TurnRecord(
         id=turn_id,

@@ -1,0 +1,116 @@
+"""What an operator sees of turns and refunds at 3 a.m., and the one thing a person may change: an unknown.
+
+Nothing here sends. Resolving an unknown refund records who, when and why, and happens once.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from refund_agent.outcomes import RefundRecord
+from refund_agent.turn import TurnRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """A turn with its times, in seconds of database time at the moment of asking.
+
+    `left_seconds` to the deadline (negative: overdue); `lease_seconds` until the worker's lease ends
+    (negative: the worker is silent; None: nobody has it).
+    """
+
+    turn: TurnRecord
+    owner: str
+    age_seconds: float
+    left_seconds: float
+    lease_seconds: float | None
+
+    @property
+    def worker_is_silent(self) -> bool:
+        """Whether a worker has the turn and has not renewed its lease in time."""
+        return self.turn.state == "running" and (self.lease_seconds or 0) < 0
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether something should have moved it on by now."""
+        return self.turn.state != "ended" and (self.left_seconds < 0 or self.worker_is_silent)
+
+    def rerun_verdict(self) -> tuple[bool, str]:
+        """Whether a person could safely ask the customer to send the message again, and why."""
+        refund = self.turn.refund
+        if refund is not None and refund.state in {"claimed", "unknown"}:
+            return False, "a refund was requested and its outcome is not known: resolve it first"
+        if refund is not None and refund.state == "paid":
+            return False, "the refund was paid"
+        if self.turn.state != "ended":
+            return False, "the turn has not ended: it may still send its refund"
+        return True, "the turn has ended and no money moved"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownRefund:
+    """A refund whose answer was lost, as the person who resolves it needs to see it."""
+
+    record: RefundRecord
+    age_seconds: float
+    evidence: str
+    late_answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A person's answer to "did the money move?". `reference` is payments' own, when it did."""
+
+    money_moved: bool
+    resolved_by: str
+    note: str
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The answer is saved; nothing was sent."""
+
+    record: RefundRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyResolved:
+    """Somebody answered first; nothing was changed."""
+
+    record: RefundRecord
+    resolved_by: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotUnknown:
+    """There is no such refund, or its outcome is not in doubt; nothing was changed."""
+
+    state: str
+
+
+Resolution: TypeAlias = Resolved | AlreadyResolved | NotUnknown
+
+
+class Inspection(Protocol):
+    """What the console and the commands ask; any call may raise `StoreUnavailable`."""
+
+    def recent(self, *, limit: int) -> list[Inspected]:
+        """Return the newest turns, newest first."""
+        ...
+
+    def stuck(self, *, limit: int) -> list[Inspected]:
+        """Return turns that something should have moved on by now, oldest first."""
+        ...
+
+    def turn(self, turn_id: str) -> Inspected | None:
+        """Return one turn, or None."""
+        ...
+
+    def unknown(self, *, limit: int) -> list[UnknownRefund]:
+        """Return refunds whose outcome is unknown, oldest first."""
+        ...
+
+    def resolve(self, turn_id: str, verdict: Verdict) -> Resolution:
+        """Save a person's answer about an unknown refund, once. Sends nothing."""
+        ...

@@ -1,0 +1,134 @@
+"""What an operator sees, and the one thing a person may change: an unknown refund, once, sending nothing."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskCliRunner
+
+from refund_agent.adapters.sql_inspection import SqlInspection
+from refund_agent.inspection import AlreadyResolved, NotUnknown, Resolved, Verdict
+from refund_agent.outcomes import Paid, Replied, Unknown
+from tests.integration.conftest import CALL, Stores
+from web import commands
+
+MOVED = Verdict(money_moved=True, resolved_by="ann", note="seen in the payments list", reference="rf-9")
+NOT_MOVED = Verdict(money_moved=False, resolved_by="bob", note="not in the payments list")
+
+
+@pytest.fixture
+def inspection(stores: Stores) -> SqlInspection:
+    return SqlInspection(stores.database)
+
+
+@pytest.fixture
+def flask(inspection: SqlInspection) -> FlaskCliRunner:
+    app = Flask("test")
+    commands.install(app, inspection)
+    return app.test_cli_runner()
+
+
+def unknown_refund(stores: Stores, order_id: str = "A1") -> str:
+    turn, claimed = stores.claimed(order_id)
+    stores.ledger.settle(claimed, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
+    stores.turns.end(turn, Replied("we are not sure yet"))
+    return turn.id
+
+
+@pytest.mark.fault(205, 288)
+def test_a_resolved_refund_frees_its_order_and_sends_nothing(
+    stores: Stores, inspection: SqlInspection
+) -> None:
+    turn_id = unknown_refund(stores, "A1")
+    resolved = inspection.resolve(turn_id, NOT_MOVED)
+    assert isinstance(resolved, Resolved)
+    assert resolved.record.state == "not_sent"
+    stores.ledger.claim(stores.running(), call=CALL, order_id="A1", amount_cents=500)
+    assert inspection.unknown(limit=10) == []
+
+
+def test_money_that_moved_is_recorded_with_payments_own_reference(
+    stores: Stores, inspection: SqlInspection
+) -> None:
+    turn_id = unknown_refund(stores)
+    inspection.resolve(turn_id, MOVED)
+    record = stores.ledger.find(turn_id)
+    assert record is not None
+    assert (record.state, record.refund_id) == ("paid", "rf-9")
+
+
+@pytest.mark.fault(58)
+def test_of_two_people_who_answer_one_wins_and_the_other_is_told(
+    stores: Stores, inspection: SqlInspection
+) -> None:
+    turn_id = unknown_refund(stores)
+    assert isinstance(inspection.resolve(turn_id, MOVED), Resolved)
+    second = inspection.resolve(turn_id, NOT_MOVED)
+    assert isinstance(second, AlreadyResolved)
+    assert (second.record.state, second.resolved_by) == ("paid", "ann")
+
+
+def test_only_an_unknown_refund_can_be_resolved(stores: Stores, inspection: SqlInspection) -> None:
+    turn, claimed = stores.claimed()
+    assert inspection.resolve(turn.id, MOVED) == NotUnknown("claimed")
+    stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("rf-1", "ok", 500))
+    assert inspection.resolve(turn.id, NOT_MOVED) == NotUnknown("paid")
+    assert inspection.resolve("no-such-turn", MOVED) == NotUnknown("no refund")
+
+
+def test_a_silent_worker_and_a_passed_deadline_show_as_stuck(
+    stores: Stores, inspection: SqlInspection
+) -> None:
+    silent, overdue, fine = stores.running(), stores.running(), stores.running()
+    stores.silence_owner_of(silent.id)
+    stores.pass_deadline_of(overdue.id)
+    assert {found.turn.id for found in inspection.stuck(limit=10)} == {silent.id, overdue.id}
+    found = inspection.turn(fine.id)
+    assert found is not None
+    assert not found.is_stuck
+
+
+@pytest.mark.parametrize(
+    ("state", "safe"), [("running", False), ("unknown", False), ("paid", False), ("ended", True)]
+)
+def test_sending_again_is_safe_only_when_the_turn_ended_and_no_money_moved(
+    stores: Stores, inspection: SqlInspection, *, state: str, safe: bool
+) -> None:
+    turn = stores.running()
+    match state:
+        case "unknown":
+            turn_id = unknown_refund(stores)
+        case "paid":
+            turn_id = unknown_refund(stores)
+            inspection.resolve(turn_id, MOVED)
+        case "ended":
+            stores.turns.end(turn, Replied("hello"))
+            turn_id = turn.id
+        case _:
+            turn_id = turn.id
+    found = inspection.turn(turn_id)
+    assert found is not None
+    assert found.rerun_verdict()[0] is safe
+
+
+def test_the_commands_tell_what_is_stuck_and_unknown(stores: Stores, flask: FlaskCliRunner) -> None:
+    turn = stores.running()
+    assert flask.invoke(args=["turns", "stuck"]).exit_code == 0
+    stores.silence_owner_of(turn.id)
+    stuck = flask.invoke(args=["turns", "stuck"])
+    assert (stuck.exit_code, turn.id in stuck.output) == (1, True)
+    assert "no: the turn has not ended" in flask.invoke(args=["turns", "show", turn.id]).output
+    assert turn.id in flask.invoke(args=["turns", "ls"]).output
+    assert turn.id in flask.invoke(args=["turns", "tail", "--count", "1"]).output
+    turn_id = unknown_refund(stores)
+    listed = flask.invoke(args=["refunds", "unknown"])
+    assert (listed.exit_code, turn_id in listed.output) == (1, True)
+
+
+def test_resolving_by_command_needs_who_why_and_the_reference(stores: Stores, flask: FlaskCliRunner) -> None:
+    turn_id = unknown_refund(stores)
+    said = ["refunds", "resolve", turn_id, "--moved", "--by", "ann", "--note", "seen in the list"]
+    assert flask.invoke(args=said).exit_code == 2
+    assert flask.invoke(args=["refunds", "resolve", turn_id, "--moved"]).exit_code == 2
+    done = flask.invoke(args=[*said, "--reference", "rf-9"])
+    assert (done.exit_code, "Nothing was sent" in done.output) == (0, True)
+    again = flask.invoke(args=[*said, "--reference", "rf-9"])
+    assert (again.exit_code, "already resolved as paid by ann" in again.output) == (1, True)
