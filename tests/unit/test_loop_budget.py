@@ -155,3 +155,14 @@ def test_the_longest_honest_turn_takes_112_seconds(desk: Desk) -> None:
 
     assert desk.run(*[lambda answer=a: after_20_seconds(answer) for a in script]) == Replied("done")
     assert desk.clock.now - started == 112.0
+
+
+@contract("C56", "C59")
+def test_a_turn_whose_worker_died_in_the_fifth_completion_gets_no_sixth(desk: Desk) -> None:
+    turn = desk.begin()
+    turn.completions_used = 5
+    turn.messages.append(calls_refund("A1", 500).message)
+
+    assert desk.run(turn=turn) == BudgetExhausted()
+    assert desk.model.asked == []
+    assert desk.payments.requests == []

@@ -81,6 +81,10 @@ def test_a_value_is_taken_exactly_up_to_the_greatest_depth(value: Any, wrappers:
         assert "nested" in refusal(json.dumps(value))
 
 
+def test_a_value_may_be_as_wide_as_its_length_allows() -> None:
+    assert parse("[" + "[]," * 1000 + '{"a": {}}]', max_bytes=LIMIT) == [*[[]] * 1000, {"a": {}}]
+
+
 def test_brackets_inside_a_string_are_not_nesting() -> None:
     text = '["' + "[{" * 1000 + r"\"[\\" + '"]'
 
