@@ -1,5 +1,6 @@
 """A Redis for the demo and the tests: a real Valkey from a wheel, or fakeredis where it has no wheel."""
 
+import signal
 import socket
 import threading
 from collections.abc import Generator
@@ -17,11 +18,25 @@ def embedded_redis() -> Generator[str]:
         yield from _fake_redis()
         return
     server = ValkeyServer(port=free_port(), host="127.0.0.1", save="", appendonly="no")
-    server.start(timeout=START_SECONDS)
+    with _deaf_to_ctrl_c():
+        server.start(timeout=START_SECONDS)
     try:
         yield f"redis://127.0.0.1:{server.port}/0"
     finally:
         server.stop()
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Generator[None]:
+    """Let a child be started that a terminal's Ctrl-C does not reach: it has to outlive its users.
+
+    A blocked signal stays blocked in a child. What arrives here meanwhile is delivered afterwards.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def free_port() -> int:

@@ -13,9 +13,11 @@ from typing import IO
 import requests
 
 ROOT = Path(__file__).resolve().parent.parent
-READY_SECONDS = 30.0
+READY_SECONDS = 60.0
+"""A cold start on a slow machine compiles a few thousand modules first."""
 STOP_SECONDS = 30.0
 POLL_SECONDS = 0.05
+SHOWN_LINES = 30
 
 
 class NotReady(Exception):
@@ -48,6 +50,15 @@ class Process:
         """Whether the main process lives."""
         return self._popen.poll() is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """What it ended with (minus a signal's number); None while it lives."""
+        return self._popen.poll()
+
+    def last_words(self) -> str:
+        """Return the end of what it printed."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-SHOWN_LINES:])
+
     def send(self, number: signal.Signals) -> None:
         """Signal every process of the group at once, as a platform does."""
         try:
@@ -55,11 +66,11 @@ class Process:
         except ProcessLookupError:
             return
 
-    def stop(self) -> None:
+    def stop(self, *, grace_seconds: float = STOP_SECONDS) -> None:
         """Ask it to end, wait, and end what is left."""
         if self.is_running():
             self.send(signal.SIGTERM)
-        self.wait(STOP_SECONDS)
+        self.wait(grace_seconds)
         self.kill()
 
     def kill(self) -> None:
@@ -77,15 +88,24 @@ class Process:
         return True
 
     def wait_until(self, ready: Callable[[], bool], *, seconds: float = READY_SECONDS) -> None:
-        """Wait until `ready` says so; raise `NotReady` when the process ends before, or time is over."""
+        """Wait until `ready` says so; raise `NotReady` when the process ends before, or time is over.
+
+        What `ready` raises ends the waiting, too.
+        """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if ready():
                 return
-            if not self.is_running():
-                break
+            self.must_run()
             time.sleep(POLL_SECONDS)  # noqa: TID251 - a launcher waits in real time
-        raise NotReady(f"{self.name} did not come up:\n{self.log.read_text(errors='replace')[-2000:]}")
+        raise NotReady(f"{self.name} was not ready after {seconds:g} s. It printed:\n{self.last_words()}")
+
+    def must_run(self) -> None:
+        """Raise `NotReady` when it has ended."""
+        if not self.is_running():
+            raise NotReady(
+                f"{self.name} ended (exit code {self.exit_code}). It printed:\n{self.last_words()}"
+            )
 
 
 def procfile_command(name: str) -> list[str]:

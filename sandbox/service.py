@@ -1,12 +1,13 @@
 """The whole service as processes: web and worker over one database and one Redis."""
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+import signal
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.embedded_redis import free_port
-from sandbox.processes import Process, web_answers
+from sandbox.processes import STOP_SECONDS, Process, web_answers
 
 
 @dataclass(frozen=True)
@@ -17,20 +18,39 @@ class Service:
     web: Process
     worker: Process
 
+    def must_run(self) -> None:
+        """Raise `NotReady` when one of its processes has ended."""
+        self.web.must_run()
+        self.worker.must_run()
+
 
 @contextmanager
-def service(env: Mapping[str, str], *, logs: Path, port: int = 0) -> Generator[Service]:
-    """Run web and worker with these settings until the context closes; the tables must exist."""
+def service(
+    env: Mapping[str, str],
+    *,
+    logs: Path,
+    port: int = 0,
+    grace_seconds: float = STOP_SECONDS,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Generator[Service]:
+    """Run web and worker with these settings until the context closes; the tables must exist.
+
+    The web listens on the loopback only. `meanwhile` is called while they start, and may raise.
+    """
     number = port or free_port()
-    url = f"http://127.0.0.1:{number}"
-    own = {**env, "PORT": str(number)}
-    worker = Process("worker", env=own, log=logs / "worker.log")
-    try:
+    own = {**env, "PORT": str(number), "GUNICORN_CMD_ARGS": f"--bind=127.0.0.1:{number}"}
+    with ExitStack() as stack:
+        worker = Process("worker", env=own, log=logs / "worker.log")
+        stack.callback(worker.stop, grace_seconds=grace_seconds)
         web = Process("web", env=own, log=logs / "web.log")
-        try:
-            web.wait_until(lambda: web_answers(url))
-            yield Service(url, web, worker)
-        finally:
-            web.stop()
-    finally:
-        worker.stop()
+        stack.callback(web.stop, grace_seconds=grace_seconds)
+        stack.callback(worker.send, signal.SIGTERM)  # both begin to stop at once, as on a platform
+        running = Service(f"http://127.0.0.1:{number}", web, worker)
+
+        def ready() -> bool:
+            meanwhile()
+            worker.must_run()
+            return web_answers(running.url)
+
+        web.wait_until(ready)
+        yield running
