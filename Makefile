@@ -35,3 +35,7 @@ test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on Postg
 .PHONY: faults
 faults: setup ## Print which rows of the fault table have a test, and which have none
 	$(BIN)/python -m tests.faults_report
+
+.PHONY: bench
+bench: setup ## Compare with a bare loop and with a plain Flask + Celery; QUICK=1 under a minute, WRITE=1 keeps it
+	$(BIN)/python -m tests.bench
