@@ -37,7 +37,7 @@ _SECRET: Final = re.compile(
     | -----BEGIN[^-]{0,80}-----[^-]*(?:-----END[^-]{0,80}-----)?
     | (?<=://)[^\s/@"']+:[^\s/@"']*@              # credentials in a URL
     | \b[\w-]{0,40}(?:password|passwd|pwd|secret|token|api[-_ ]?key|authorization|credential)[\w-]{0,40}
-      ["']?\s*[:=]\s*["']?[^\s"',;}]+
+      ["']?\s*[:=]\s*["']?(?:(?:Bearer|Basic|Digest)\s+)?[^\s"',;}]+
     | \b(?:\d[ -]?){12,18}\d\b                    # a card or account number
     | (?<![\w+/=-])(?=[\w+/=-]*\d)[\w+/=-]{40,}                  # a long opaque word
     """,

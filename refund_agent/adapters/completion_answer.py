@@ -23,7 +23,9 @@ MAX_COMPLETION_TOKENS: Final = 1024
 
 MAX_CONTENT_LENGTH: Final = 32_000
 MAX_TOOL_CALLS: Final = 32
-MAX_ID_LENGTH: Final = 255
+MAX_ID_LENGTH: Final = 40
+"""What OpenAI takes back; a longer id would make the next call fail."""
+
 MAX_ARGUMENTS_BYTES: Final = 4096
 KEPT_OF_LONG_ARGUMENTS: Final = 200
 
@@ -78,7 +80,7 @@ def _read_choice(choice: _Object, message: _Object, usage: object) -> Completed 
     return Completed(
         AssistantMessage(
             content=_safe(content[:MAX_CONTENT_LENGTH]),
-            tool_calls=tuple(_read_call(entry, i) for i, entry in enumerate(entries)),
+            tool_calls=_read_calls(entries),
         ),
         truncated=finish == "length" or _used_all(usage),
     )
@@ -91,9 +93,31 @@ def _used_all(usage: object) -> bool:
     return isinstance(used, int) and used >= MAX_COMPLETION_TOKENS
 
 
-def _read_call(entry: object, index: int) -> ToolCall:
+def _read_calls(entries: list[object]) -> tuple[ToolCall, ...]:
+    """Normalise the calls of one message, each under an id of its own by which it can be answered."""
+    objects = [cast("_Object", entry) if isinstance(entry, dict) else {} for entry in entries]
+    given = [_usable_id(call.get("id")) for call in objects]
+    taken = set(given)
+    calls: list[ToolCall] = []
+    for index, call in enumerate(objects):
+        call_id = given[index]
+        if not call_id or call_id in given[:index]:
+            free = (f"call_{n}" for n in range(index, index + 2 * MAX_TOOL_CALLS) if f"call_{n}" not in taken)
+            call_id = next(free)
+            taken.add(call_id)
+        calls.append(_read_call(call, call_id))
+    return tuple(calls)
+
+
+def _usable_id(given: object) -> str:
+    """Return the call's id if it can be sent back as it is, else nothing."""
+    if not isinstance(given, str) or not given.strip() or len(given) > MAX_ID_LENGTH:
+        return ""
+    return "" if _UNSAFE.search(given) else given
+
+
+def _read_call(call: _Object, call_id: str) -> ToolCall:
     """Normalise one tool call. What cannot be read becomes its `problem`, and it will never run."""
-    call = cast("_Object", entry) if isinstance(entry, dict) else {}
     function = call.get("function")
     known = cast("_Object", function) if isinstance(function, dict) else {}
     problems: list[str] = []
@@ -106,19 +130,7 @@ def _read_call(entry: object, index: int) -> ToolCall:
     arguments, problem = _read_arguments(known.get("arguments"))
     if problem:
         problems.append(problem)
-    return ToolCall(
-        id=_read_id(call.get("id"), index),
-        name=name,
-        arguments=arguments,
-        problem=problems[0] if problems else "",
-    )
-
-
-def _read_id(given: object, index: int) -> str:
-    """Keep the call's own id, by which it must be answered; make one up if there is none."""
-    if not isinstance(given, str) or not given.strip():
-        return f"call_{index}"
-    return _safe(given[:MAX_ID_LENGTH])
+    return ToolCall(call_id, name, arguments, problem=problems[0] if problems else "")
 
 
 def _read_arguments(given: object) -> tuple[str, str]:

@@ -14,6 +14,7 @@ import structlog
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from refund_agent.adapters.payment_answer import (
     LOCKED_OUT_STATUSES,
@@ -150,14 +151,24 @@ class _OneShotSession(requests.Session):
         return None
 
 
+def _connect(connection: HTTPConnection, host: str) -> WalledSocket:
+    # A bare OSError would not do: urllib3 takes some for a peer that answered before it had read everything.
+    try:
+        return connect(host, connection.port or connection.default_port)
+    except TimeoutError as error:
+        raise ConnectTimeoutError(connection, str(error)) from error
+    except OSError as error:
+        raise NewConnectionError(connection, str(error)) from error
+
+
 class _WalledConnection(HTTPConnection):
     def _new_conn(self) -> WalledSocket:
-        return connect(self._dns_host, self.port or self.default_port)
+        return _connect(self, self._dns_host)
 
 
 class _WalledTlsConnection(HTTPSConnection):
     def _new_conn(self) -> WalledSocket:
-        return connect(self._dns_host, self.port or self.default_port)
+        return _connect(self, self._dns_host)
 
 
 class _WalledPool(HTTPConnectionPool):
