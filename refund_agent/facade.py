@@ -5,12 +5,28 @@ first, and what it then reads is what stands.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 import structlog
 
-from refund_agent.outcomes import DeadlinePassed, NotAccepted
-from refund_agent.ports import Clock, Queue, QueueUnavailable, StoreUnavailable, Turns, WaitingRoom
+from refund_agent.outcomes import (
+    CreateAnswer,
+    Created,
+    DeadlinePassed,
+    Joined,
+    KeyReused,
+    NotAccepted,
+    TurnOutcome,
+)
+from refund_agent.ports import (
+    Clock,
+    Queue,
+    QueueUnavailable,
+    Seat,
+    StoreUnavailable,
+    Turns,
+    WaitingRoom,
+)
 from refund_agent.turn import NewTurn, TurnRecord
 
 log = structlog.stdlib.get_logger(__name__)
@@ -33,7 +49,21 @@ class Unreadable:
     turn_id: str
 
 
-Ask: TypeAlias = TurnRecord | NotStored | Unreadable
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The idempotency key's turn had ended already; this is what became of it."""
+
+    turn: TurnRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The turn is on its way; nobody waits for it here."""
+
+    turn_id: str
+
+
+Ask: TypeAlias = TurnRecord | Replayed | KeyReused | NotStored | Unreadable
 
 
 class Facade:
@@ -51,40 +81,81 @@ class Facade:
     def ask(self, new: NewTurn) -> Ask:
         """Run one turn and wait for it; returns within the deadline, with the turn ended."""
         deadline = self._clock.monotonic() + self._deadline_seconds
+        stored = self._store(new)
+        match stored:
+            case Created():
+                with self._waiting_room.seat(new.id) as seat:
+                    return self._queue_turn(new.id) or self._wait(seat, new.id, deadline)
+            case Joined(turn_id):
+                return self._join(turn_id, deadline)
+            case KeyReused() | NotStored():
+                return stored
+            case _:
+                assert_never(stored)
+
+    def start(self, new: NewTurn) -> Started | Ask:
+        """Start one turn and return at once; its end is read from its row."""
+        stored = self._store(new)
+        match stored:
+            case Created():
+                return self._queue_turn(new.id) or Started(new.id)
+            case Joined(turn_id):
+                ended = self._find_ended(turn_id)
+                return Started(turn_id) if ended is None else Replayed(ended)
+            case KeyReused() | NotStored():
+                return stored
+            case _:
+                assert_never(stored)
+
+    def find(self, turn_id: str) -> TurnRecord | Unreadable | None:
+        """Return where a turn stands, or None when there is no such turn."""
         try:
-            self._turns.create(new)
+            return self._turns.find(turn_id)
+        except StoreUnavailable:
+            return Unreadable(turn_id)
+
+    def _store(self, new: NewTurn) -> CreateAnswer | NotStored:
+        try:
+            return self._turns.create(new)
         except StoreUnavailable:
             # Even if the row was written: nothing runs a turn that is `stored` and was never queued.
             return NotStored()
-        with self._waiting_room.seat(new.id) as seat:
-            try:
-                self._queue.put(new.id)
-            except QueueUnavailable:
-                # The message may be queued all the same; the closed gate makes it harmless.
-                return self._give_up(new.id, NotAccepted(), tries=1)
-            self._mark_queued(new.id)
-            for _ in range(MAX_WAKE_UPS):
-                seat.wait(deadline - self._clock.monotonic())
-                if ended := self._find_ended(new.id):
-                    return ended
-                if self._clock.monotonic() >= deadline:
-                    break
-        return self._give_up(new.id, DeadlinePassed(), tries=READ_TRIES)
 
-    def _find_ended(self, turn_id: str) -> TurnRecord | None:
+    def _queue_turn(self, turn_id: str) -> TurnRecord | Unreadable | None:
+        """Publish the turn's message; when that may have failed, give the turn up and return its end."""
         try:
-            record = self._turns.find(turn_id)
-        except StoreUnavailable:
-            return None
-        return record if record is not None and record.state == "ended" else None
-
-    def _mark_queued(self, turn_id: str) -> None:
+            self._queue.put(turn_id)
+        except QueueUnavailable:
+            # The message may be queued all the same; the closed gate makes it harmless.
+            return self._give_up(turn_id, NotAccepted(), tries=1)
         try:
             self._turns.mark_queued(turn_id)
         except StoreUnavailable:
             log.warning("turn_not_marked_queued", turn_id=turn_id)
+        return None
 
-    def _give_up(self, turn_id: str, outcome: DeadlinePassed | NotAccepted, *, tries: int) -> Ask:
+    def _join(self, turn_id: str, deadline: float) -> Ask:
+        """Wait for a turn that another request with the same key has started."""
+        with self._waiting_room.seat(turn_id) as seat:
+            if ended := self._find_ended(turn_id):
+                return Replayed(ended)
+            return self._wait(seat, turn_id, deadline)
+
+    def _wait(self, seat: Seat, turn_id: str, deadline: float) -> TurnRecord | Unreadable:
+        """Wait until the turn has ended; at the deadline, or when the process stops, end it."""
+        for _ in range(MAX_WAKE_UPS):
+            seat.wait(deadline - self._clock.monotonic())
+            if ended := self._find_ended(turn_id):
+                return ended
+            if self._clock.monotonic() >= deadline or self._waiting_room.closing:
+                break
+        return self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)
+
+    def _find_ended(self, turn_id: str) -> TurnRecord | None:
+        found = self.find(turn_id)
+        return found if isinstance(found, TurnRecord) and found.state == "ended" else None
+
+    def _give_up(self, turn_id: str, outcome: TurnOutcome, *, tries: int) -> TurnRecord | Unreadable:
         """End the turn with `outcome` unless it has ended already; return what stands."""
         for attempt in range(tries):
             try:

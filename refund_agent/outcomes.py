@@ -111,6 +111,28 @@ class Superseded:
 
 ClaimAnswer: TypeAlias = Claimed | AlreadyDecided | OrderBusy | Superseded
 
+# --- What storing a turn says ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A new turn is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The idempotency key belongs to this turn, which had the same body: nothing new is stored."""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReused:
+    """The idempotency key belongs to a turn with another body: nothing is stored."""
+
+
+CreateAnswer: TypeAlias = Created | Joined | KeyReused
+
 # --- How a turn ends ------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 from refund_agent.outcomes import (
     CallPosition,
     ClaimAnswer,
+    CreateAnswer,
     PaymentAnswer,
     RefundRecord,
     TurnOutcome,
@@ -113,8 +114,11 @@ class QueueUnavailable(Exception):
 class Turns(Protocol):
     """The turns table. Each call is one short transaction; any may raise `StoreUnavailable`."""
 
-    def create(self, new: NewTurn) -> None:
-        """Store a turn as `stored`; its deadline is computed here, from database time."""
+    def create(self, new: NewTurn) -> CreateAnswer:
+        """Store a turn as `stored`; its deadline is computed here, from database time.
+
+        Of two requests with one idempotency key, the first is stored.
+        """
         ...
 
     def mark_queued(self, turn_id: str) -> None:
@@ -134,7 +138,10 @@ class Turns(Protocol):
         ...
 
     def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
-        """Close the gate and end the turn, unless something came first; return what now stands."""
+        """Close the gate and end the turn, unless something came first; return what now stands.
+
+        A turn that ends as `NotAccepted` frees its idempotency key, so that the caller may try again.
+        """
         ...
 
     def find(self, turn_id: str) -> TurnRecord | None:
@@ -244,6 +251,11 @@ class Seat(Protocol):
 
 class WaitingRoom(Protocol):
     """Where a web thread sleeps until its turn has ended. The wake-up is a hint; the row is the result."""
+
+    @property
+    def closing(self) -> bool:
+        """Whether the process is about to stop, so that nobody may wait any longer."""
+        ...
 
     def seat(self, turn_id: str) -> AbstractContextManager[Seat]:
         """Take a seat before the turn is queued, so that no wake-up is missed."""

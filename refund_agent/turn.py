@@ -117,12 +117,17 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
-    """What the facade stores before anything else happens."""
+    """What the facade stores before anything else happens.
+
+    `idempotency_key` is empty when the caller gave none; `fingerprint` tells its body from another.
+    """
 
     id: str
     user_id: str
     message: str
     request_id: str = ""
+    idempotency_key: str = ""
+    fingerprint: str = ""
 
 
 def encode_messages(messages: list[Message] | tuple[Message, ...]) -> str:

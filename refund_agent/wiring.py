@@ -12,6 +12,7 @@ from refund_agent.adapters.redis_client import connect
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.redis_signals import RedisSignals
 from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_migration import HEAD, current_migration
 from refund_agent.adapters.sql_sweeps import SqlSweeps
@@ -112,6 +113,7 @@ class WebParts:
     figures: SystemFigures
     presence: RedisPresence
     probes: dict[str, Callable[[], object]]
+    inspection: SqlInspection
 
 
 def build_web(stores: Stores, *, queue_name: str) -> WebParts:
@@ -127,6 +129,7 @@ def build_web(stores: Stores, *, queue_name: str) -> WebParts:
         figures=SystemFigures(stores.database, stores.redis, web=web, queue_name=queue_name),
         presence=web,
         probes={"database": stores.database.probe, "redis": stores.redis.ping, "worker": find_a_worker},
+        inspection=SqlInspection(stores.database),
     )
 
 

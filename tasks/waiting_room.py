@@ -67,16 +67,22 @@ class ListeningRoom:
                     del self._seats[turn_id]
 
     @property
+    def closing(self) -> bool:
+        """Whether the process is about to stop, so that nobody may wait any longer."""
+        return self._closing.is_set()
+
+    @property
     def waiting(self) -> int:
         """How many threads wait now."""
         with self._lock:
             return sum(len(seats) for seats in self._seats.values())
 
     def close(self) -> None:
-        """Stop listening; whoever still waits is woken by the end of its own time."""
+        """Stop listening and wake everybody: the process is about to stop, so all must be answered."""
         self._closing.set()
-        if self._thread is not None:
-            self._thread.join(timeout=2 * LOOK_SECONDS)
+        with self._lock:
+            waiting = list(self._seats)
+        self._wake(waiting)
 
     def _start_listening(self) -> None:
         if self._thread is None:

@@ -9,6 +9,10 @@ from refund_agent.outcomes import (
     CallPosition,
     ClaimAnswer,
     Claimed,
+    CreateAnswer,
+    Created,
+    Joined,
+    KeyReused,
     NotSent,
     OrderBusy,
     Paid,
@@ -81,7 +85,7 @@ class FakeDatabase:
         row.state, row.epoch = "queued", row.epoch + 1
         left = self.refunds.get(turn_id)
         if left is not None and left.state == "claimed":
-            self.refunds[turn_id] = replace(left, state="unknown", detail="the worker died")
+            self.refunds[turn_id] = replace(left, state="unknown", detail="the worker died before it could settle")
 
 
 def _keep(row: StoredTurn, turn: Turn) -> None:
@@ -143,12 +147,19 @@ class FakeTurns:
         self._database = database
         self._clock = clock
         self._deadline_seconds = deadline_seconds
+        self._keys: dict[str, tuple[str, str]] = {}
 
-    def create(self, new: NewTurn) -> None:
+    def create(self, new: NewTurn) -> CreateAnswer:
         with self._database.transaction("create"):
+            if new.idempotency_key in self._keys:
+                turn_id, fingerprint = self._keys[new.idempotency_key]
+                return Joined(turn_id) if fingerprint == new.fingerprint else KeyReused()
+            if new.idempotency_key:
+                self._keys[new.idempotency_key] = (new.id, new.fingerprint)
             deadline = self._clock.monotonic() + self._deadline_seconds
             transcript = encode_messages([UserMessage(new.message)])
             self._database.turns[new.id] = StoredTurn(transcript, deadline, request_id=new.request_id)
+        return Created()
 
     def mark_queued(self, turn_id: str) -> None:
         with self._database.transaction("mark_queued"):

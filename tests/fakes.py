@@ -204,6 +204,7 @@ class FakeWaitingRoom:
         self.waits: list[float] = []
         self.taken: list[str] = []
         self.left: list[str] = []
+        self.closing = False
 
     @contextmanager
     def seat(self, turn_id: str) -> Iterator[Self]:

@@ -6,6 +6,7 @@ from web import (
     access_log,
     api_docs,
     bearer,
+    commands,
     demo,
     doctor,
     health,
@@ -13,6 +14,7 @@ from web import (
     problems,
     refund_chat,
     security_headers,
+    turns,
 )
 from web.body import WERKZEUG_LIMIT_BYTES
 from web.services import WebServices
@@ -32,8 +34,10 @@ def create_app(services: WebServices) -> Flask:
     api = api_docs.install(app)
     problems.install(app)  # after the API, whose own error handler it replaces
     api.register_blueprint(refund_chat.blueprint(services.facade))
+    api.register_blueprint(turns.blueprint(services.facade))
     app.register_blueprint(health.blueprint(services))
     if services.settings.app_env == "development":
         app.register_blueprint(demo.blueprint())
     doctor.install(app, services.diagnose)
+    commands.install(app, services.inspection)
     return app

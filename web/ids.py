@@ -30,6 +30,12 @@ def turn_id() -> str:
     return str(g.get("turn_id", ""))
 
 
+def adopt_turn_id(found: str) -> None:
+    """Answer for a turn that was there before this request."""
+    g.turn_id = found
+    bind_contextvars(turn_id=found)
+
+
 def _assign() -> None:
     given = request.headers.get("X-Request-Id", "")
     g.request_id = given if SANE_REQUEST_ID.fullmatch(given) else uuid.uuid4().hex

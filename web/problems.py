@@ -33,6 +33,11 @@ class Problem:
     members: Mapping[str, object] = field(default_factory=dict[str, object])
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    def document(self) -> dict[str, object]:
+        """Give the standard members."""
+        kind = self.kind
+        return {"type": kind.type, "title": kind.title, "status": kind.status, "detail": self.detail}
+
 
 class Refused(Exception):
     """The request ends here, at the door, with this problem."""
@@ -44,9 +49,9 @@ class Refused(Exception):
 
 def respond(problem: Problem) -> Response:
     """Answer with a problem document."""
-    kind = problem.kind
-    body = {"type": kind.type, "title": kind.title, "status": kind.status, "detail": problem.detail}
-    return _document(body, refund=problem.refund, members=problem.members, headers=problem.headers)
+    return _document(
+        problem.document(), refund=problem.refund, members=problem.members, headers=problem.headers
+    )
 
 
 def install(app: Flask) -> None:

@@ -5,11 +5,12 @@ from typing import Final, assert_never
 
 from flask import Response, jsonify
 
-from refund_agent.facade import Ask, NotStored, Unreadable
+from refund_agent.facade import Ask, NotStored, Replayed, Unreadable
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
     DeadlinePassed,
+    KeyReused,
     NotAccepted,
     ProviderFailed,
     ProviderTimedOut,
@@ -17,6 +18,7 @@ from refund_agent.outcomes import (
     Replied,
 )
 from refund_agent.turn import TurnRecord
+from web.ids import adopt_turn_id
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, UNKNOWN_REFUND, Problem, respond
 
@@ -28,6 +30,13 @@ def render(ask: Ask) -> Response:
     match ask:
         case TurnRecord():
             return _render_turn(ask)
+        case Replayed(turn):
+            answer = _render_turn(turn)
+            answer.headers["Idempotent-Replayed"] = "true"
+            return answer
+        case KeyReused():
+            detail = f"Another body was sent with this key before. This one was not taken. {NO_REFUND}"
+            return respond(Problem(Kind.KEY_REUSED, detail))
         case NotStored():
             detail = f"The database did not take the request. It never ran. {NO_REFUND}"
             return respond(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER))
@@ -42,9 +51,15 @@ def render(ask: Ask) -> Response:
 
 
 def _render_turn(turn: TurnRecord) -> Response:
+    adopt_turn_id(turn.id)
+    if isinstance(turn.outcome, Replied):
+        return jsonify({"reply": turn.outcome.text})
+    return respond(problem_of(turn))
+
+
+def problem_of(turn: TurnRecord) -> Problem:
+    """Say how a turn ended that has no reply."""
     match turn.outcome:
-        case Replied(text):
-            return jsonify({"reply": text})
         case BudgetExhausted():
             return _ended(turn, Kind.BUDGET_EXHAUSTED, "Five completions were used and there is no reply.")
         case ProviderFailed():
@@ -54,16 +69,16 @@ def _render_turn(turn: TurnRecord) -> Response:
         case DeadlinePassed():
             return _ended(turn, Kind.DEADLINE_PASSED, "The turn did not end before its deadline.")
         case NotAccepted():
-            return _render_not_accepted(turn)
+            return _not_accepted(turn)
         case Broken():
             return _ended(turn, Kind.INTERNAL_ERROR, "A mistake of ours ended the turn.")
-        case None:
-            raise AssertionError("a turn is rendered once it has ended")
+        case Replied() | None:
+            raise AssertionError("only a turn that has ended without a reply is a problem")
         case _:
             assert_never(turn.outcome)
 
 
-def _render_not_accepted(turn: TurnRecord) -> Response:
+def _not_accepted(turn: TurnRecord) -> Problem:
     """Tell a turn that can never run from one that ran although its queue failed.
 
     The second is no 503: whoever repeats the request after `Retry-After` could refund twice.
@@ -71,12 +86,12 @@ def _render_not_accepted(turn: TurnRecord) -> Response:
     if refund_view(turn.refund) is not None:
         return _ended(turn, Kind.QUEUE_LOST, "The queue failed, but the turn had already been started.")
     detail = f"The queue did not surely take the request. It can never run. {NO_REFUND}"
-    return respond(Problem(Kind.NOT_QUEUED, detail, headers=RETRY_AFTER))
+    return Problem(Kind.NOT_QUEUED, detail, headers=RETRY_AFTER)
 
 
-def _ended(turn: TurnRecord, kind: Kind, what_happened: str) -> Response:
+def _ended(turn: TurnRecord, kind: Kind, what_happened: str) -> Problem:
     detail = f"{what_happened} {_say_refund(turn.refund)}"
-    return respond(Problem(kind, detail, refund=refund_view(turn.refund)))
+    return Problem(kind, detail, refund=refund_view(turn.refund))
 
 
 def refund_view(record: RefundRecord | None) -> Mapping[str, object] | None:

@@ -103,6 +103,35 @@ class RefundView(Schema):
     refund_id = fields.String(metadata={"description": "The receipt's; only when `paid`."})
 
 
+class Used(Schema):
+    """How much of a limit is used."""
+
+    used = fields.Integer(required=True)
+    limit = fields.Integer(required=True)
+
+
+class TurnView(Schema):
+    """Where a turn stands."""
+
+    turn_id = fields.String(required=True)
+    state = fields.String(required=True, validate=validate.OneOf(["queued", "running", "done", "failed"]))
+    completions = fields.Nested(Used, required=True)
+    attempts = fields.Nested(Used, required=True)
+    reply = fields.String(required=True, allow_none=True, metadata={"description": "Only when `done`."})
+    problem = fields.Dict(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Only when `failed`: the problem that a waiting caller was answered with."},
+    )
+    refund = fields.Nested(RefundView, required=True, allow_none=True)
+
+
+class Accepted(Schema):
+    """The turn is on its way: see `Location`."""
+
+    turn_id = fields.String(required=True)
+
+
 class FieldError(Schema):
     """One thing that is wrong with the body."""
 

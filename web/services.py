@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from refund_agent.doctor import Finding
-from refund_agent.facade import Ask
+from refund_agent.facade import Ask, Started, Unreadable
+from refund_agent.inspection import Inspection
 from refund_agent.settings import Settings
-from refund_agent.turn import NewTurn
+from refund_agent.turn import NewTurn, TurnRecord
 
 Probe: TypeAlias = Callable[[], object]
 """Asks one thing that the service needs. Returning means it is there; any exception means it is not."""
@@ -20,6 +21,14 @@ class Asks(Protocol):
         """Run one turn and wait for its ending, at most until the deadline."""
         ...
 
+    def start(self, new: NewTurn) -> Started | Ask:
+        """Start one turn and return at once."""
+        ...
+
+    def find(self, turn_id: str) -> TurnRecord | Unreadable | None:
+        """Return where a turn stands, or None."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class WebServices:
@@ -27,6 +36,7 @@ class WebServices:
 
     `probes` are named for what they ask: `database`, `redis`, `worker`. `render_metrics` returns the
     Prometheus text. `diagnose` returns what `flask doctor` prints, live checks included.
+    `inspection` is what the operator's commands ask.
     """
 
     settings: Settings
@@ -34,3 +44,4 @@ class WebServices:
     probes: Mapping[str, Probe]
     render_metrics: Callable[[], bytes]
     diagnose: Callable[[], Sequence[Finding]]
+    inspection: Inspection

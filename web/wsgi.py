@@ -61,6 +61,7 @@ def build_services(settings: Settings) -> WebServices:
         probes=parts.probes,
         render_metrics=lambda: metrics.render(parts.figures),
         diagnose=diagnose,
+        inspection=parts.inspection,
     )
 
 

@@ -3,13 +3,21 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, case, func, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, outcome_columns, read_outcome, refund_record
 from refund_agent.adapters.sql_tables import NEW_ROW, refunds, turns
-from refund_agent.outcomes import RefundRecord, TurnOutcome
-from refund_agent.ports import Clock
+from refund_agent.outcomes import (
+    CreateAnswer,
+    Created,
+    Joined,
+    KeyReused,
+    NotAccepted,
+    RefundRecord,
+    TurnOutcome,
+)
+from refund_agent.ports import Clock, StoreUnavailable
 from refund_agent.turn import NewTurn, Turn, TurnRecord, UserMessage, decode_messages, encode_messages
 
 FOUND_COLUMNS = (
@@ -37,12 +45,14 @@ class SqlTurns:
         self._deadline_ms = round(deadline_seconds * 1000)
         self._lease_ms = round(lease_seconds * 1000)
 
-    def create(self, new: NewTurn) -> None:
-        """Store a turn as `stored`; its deadline is computed here, from database time."""
+    def create(self, new: NewTurn) -> CreateAnswer:
+        """Store a turn as `stored`; of two requests with one idempotency key, the first is stored."""
         row = {
             "id": new.id,
             "user_id": new.user_id,
             "request_id": new.request_id,
+            "idempotency_key": new.idempotency_key or None,
+            "fingerprint": new.fingerprint,
             "state": "stored",
             "epoch": 0,
             "owner": "",
@@ -53,8 +63,15 @@ class SqlTurns:
             "created_at_ms": now_ms(),
             "deadline_at_ms": now_ms() + self._deadline_ms,
         }
+        add = self._database.insert_or_ignore(turns).values(row).returning(turns.c.id)
+        holder = select(turns.c.id, turns.c.fingerprint).where(turns.c.idempotency_key == new.idempotency_key)
         with self._database.transaction() as tx:
-            tx.execute(insert(turns).values(row))
+            if tx.execute(add).one_or_none() is not None:
+                return Created()
+            held = tx.execute(holder).one_or_none()
+        if held is None:
+            raise StoreUnavailable("the key's turn has just freed it")
+        return Joined(held.id) if held.fingerprint == new.fingerprint else KeyReused()
 
     def mark_queued(self, turn_id: str) -> None:
         """Record that the broker took the message; a turn that has begun already stays as it is."""
@@ -125,9 +142,18 @@ class SqlTurns:
             return tx.execute(update(turns).where(owned).values(kept | values)).rowcount == 1
 
     def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
-        """Close the gate and end the turn, unless something came first; return what now stands."""
+        """Close the gate and end the turn, unless something came first; return what now stands.
+
+        A turn that can never run frees its idempotency key, unless its refund was attempted.
+        """
         unended = (turns.c.id == turn_id) & (turns.c.state != "ended")
-        ended = {"state": "ended", "ended_at_ms": now_ms(), **outcome_columns(outcome)}
+        ended: dict[str, object] = {
+            "state": "ended",
+            "ended_at_ms": now_ms(),
+            **outcome_columns(outcome),
+        }
+        if isinstance(outcome, NotAccepted):
+            ended["idempotency_key"] = case((turns.c.refund_attempted, turns.c.idempotency_key))
         closed = {**NEW_ROW, "turn_id": turn_id, "state": "closed", "decided_at_ms": now_ms()}
         with self._database.transaction() as tx:
             if tx.execute(update(turns).where(unended).values(ended)).rowcount == 1:

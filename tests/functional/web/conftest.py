@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from refund_agent.doctor import Finding
-from refund_agent.facade import Ask
+from refund_agent.facade import Ask, Started, Unreadable
+from refund_agent.inspection import Inspection
 from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
 from refund_agent.settings import Settings
 from refund_agent.turn import NewTurn, TurnRecord
@@ -30,10 +31,18 @@ class FakeFacade:
     def __init__(self) -> None:
         self.answer: Answer = ended(Replied("All done."))
         self.asked: list[NewTurn] = []
+        self.found: dict[str, TurnRecord | Unreadable] = {}
 
     def ask(self, new: NewTurn) -> Ask:
         self.asked.append(new)
         return self.answer(new)
+
+    def start(self, new: NewTurn) -> Started | Ask:
+        self.asked.append(new)
+        return Started(new.id)
+
+    def find(self, turn_id: str) -> TurnRecord | Unreadable | None:
+        return self.found.get(turn_id)
 
 
 @dataclass
@@ -55,6 +64,7 @@ class Web:
                 probes=self.probes,
                 render_metrics=lambda: b"# no figures\n",
                 diagnose=lambda: self.findings,
+                inspection=cast("Inspection", None),  # the commands have tests of their own
             )
             self._client = create_app(services).test_client()
         return self._client

@@ -16,9 +16,9 @@ def document(web: Web) -> Any:
     return web.client.get("/openapi.json").json
 
 
-def test_it_is_openapi_3_1_and_lists_the_route(document: Any) -> None:
+def test_it_is_openapi_3_1_and_lists_the_routes(document: Any) -> None:
     assert document["openapi"] == "3.1.0"
-    assert list(document["paths"]) == [PATH]
+    assert list(document["paths"]) == [PATH, "/support/turns/{turn_id}"]
     assert list(document["paths"][PATH]) == ["post"]
 
 
@@ -37,8 +37,11 @@ def test_the_request_is_documented_from_the_schema_that_validates_it(document: A
     assert limits == {"user_id": ("string", 1, 255), "message": ("string", 1, 4000)}
 
 
-def test_every_status_but_200_is_documented_as_a_problem(document: Any) -> None:
+def test_every_status_but_200_and_202_is_documented_as_a_problem(document: Any) -> None:
     responses = document["paths"][PATH]["post"]["responses"]
+    accepted = responses.pop("202")
+    assert accepted["content"].keys() == {"application/json"}
+    assert {"Location", "X-Turn-Id"} <= accepted["headers"].keys()
 
     assert list(responses["200"]["content"]) == ["application/json"]
     assert {"400", "401", "408", "413", "415", "422", "500", "502", "503", "504"} == responses.keys() - {
