@@ -4,8 +4,9 @@
         ... server.url
     # every connection is closed now, answered or not, and every thread has ended
 
-Not http.server: that one costs 0.47 ms of CPU a request (measured, half of the requests on fresh
-connections), and the stand-ins share their cores with the benchmark.
+Not http.server: that one costs about twice the CPU (0.19 ms a request and 0.55 ms on a fresh connection,
+against 0.07 and 0.33 here, measured), and the stand-ins share their cores with the benchmark. It also
+sends FIN before a reset and takes half a second to stop.
 """
 
 import contextlib

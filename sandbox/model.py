@@ -52,6 +52,7 @@ __all__ = [
 ]
 
 KEPT_REQUESTS = 1000
+MAX_DELAY_SECONDS = 3600
 MODEL_NAME = "gpt-4o-mini-2024-07-18"
 
 
@@ -129,11 +130,13 @@ class Model:
 
     def _set(self, given: Json) -> Reply:
         match given:
-            case {"delay_seconds": int() | float() as seconds, **rest} if not rest and seconds >= 0:
+            case {"delay_seconds": int() | float() as seconds, **rest} if (
+                not rest and 0 <= seconds <= MAX_DELAY_SECONDS
+            ):
                 self.delay_seconds = float(seconds)
                 return self._settings()
             case _:
-                return error_reply(422, "expected {'delay_seconds': number}")
+                return error_reply(422, f"expected delay_seconds, from 0 to {MAX_DELAY_SECONDS}")
 
     def _settings(self) -> Reply:
         return as_json({"delay_seconds": self.delay_seconds, "requests": self.request_count})

@@ -77,7 +77,7 @@ def _message(message: Json, where: str) -> Iterator[Objection]:
         yield Objection(f"Invalid value: {role!r}. Supported values are: {supported}.", f"{where}.role")
         return
     content = message.get("content")
-    may_be_null = role == "assistant" and (message.get("tool_calls") or message.get("refusal"))
+    may_be_null = role == "assistant" and ("tool_calls" in message or message.get("refusal"))
     if not isinstance(content, str | list) and not (content is None and may_be_null):
         yield Objection(
             f"Invalid value for 'content': expected a string, got {_kind(content)}.", f"{where}.content"

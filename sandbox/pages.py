@@ -60,6 +60,15 @@ def scripts_page(scripts: Mapping[str, str]) -> Reply:
     )
 
 
+def index_page() -> Reply:
+    """Lead to both stand-ins."""
+    return page(
+        "Sandbox",
+        '<p><a href="payments/">Payments</a>: what moved, and how to make it misbehave.'
+        '<p><a href="v1/">Model</a>: the scripts it plays.',
+    )
+
+
 def page(title: str, content: str) -> Reply:
     """Return a page around `content`, which is HTML."""
     html = (

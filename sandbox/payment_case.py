@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
 from sandbox import broken
 from sandbox.answers import Answer, Delayed, Raw, Reply, Wire, as_json
 
 Moves: TypeAlias = Literal["no", "yes", "twice", "late", "by chance"]
+
+
+MAX_SECONDS = 3600.0
 
 
 @dataclass(slots=True)
@@ -20,6 +23,15 @@ class Pace:
     late_seconds: float = 3.0
     drip_seconds: float = 0.2
     redirect_url: str = "http://127.0.0.1:9/elsewhere"
+
+    def changed(self, **fields: float | str) -> "Pace":
+        """Return the pace with some fields changed; raise KeyError or ValueError for a wrong one."""
+        given = asdict(self)
+        for name, value in fields.items():
+            given[name] = str(value) if isinstance(given[name], str) else float(value)
+            if isinstance(given[name], float) and not 0 <= given[name] <= MAX_SECONDS:
+                raise ValueError(f"{name} must be from 0 to {MAX_SECONDS:g} seconds")
+        return Pace(**given)
 
 
 @dataclass(frozen=True, slots=True)

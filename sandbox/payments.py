@@ -10,7 +10,7 @@ import itertools
 import random
 import threading
 from collections import deque
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from urllib.parse import parse_qs
 
 from sandbox import broken, pages
@@ -205,11 +205,8 @@ class Payments:
         return Reply(303, headers=(("Location", "./"),)) if form else self._ledger()
 
     def _set(self, *, mode: str = "", next: list[str] | None = None, **pace: float | str) -> None:  # noqa: A002
-        if unknown := pace.keys() - asdict(self.pace).keys():
-            raise KeyError(*unknown)
-        changed = replace(
-            self.pace, **{key: type(getattr(self.pace, key))(value) for key, value in pace.items()}
-        )
-        self.will(*(next or []))
-        self.mode = mode or self.mode
-        self.pace = changed
+        chosen, queued = MODES[mode or self.mode], [MODES[name] for name in next or ()]
+        changed = self.pace.changed(**pace)
+        with self._changed:
+            self._mode, self.pace = chosen, changed
+            self._next.extend(queued)
