@@ -6,7 +6,8 @@ _settings = read_settings()
 
 bind = f"0.0.0.0:{_settings.port}"
 workers = 1
-worker_class = "gthread"  # sync would kill a waiting request at 30 s and let one half-sent request block all
+# Threads: the sync worker kills a waiting request at 30 s, and one half-sent request blocks it for all.
+worker_class = "web.gunicorn_worker.WalledThreadWorker"
 threads = _settings.web_threads
 backlog = 512
 keepalive = 75  # longer than a router keeps its side
