@@ -1,0 +1,252 @@
+"""A running service with both stand-ins, as a test sees it: ask over HTTP, then look at every side."""
+
+import json
+import signal
+import time
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import redis
+import requests
+from sqlalchemy import Table, select
+
+from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.sql_tables import metadata, refunds, turns
+from refund_agent.ports import StoreUnavailable
+from sandbox.answers import Answer, Delayed, Reply
+from sandbox.completions import Play
+from sandbox.conversation import Conversation
+from sandbox.embedded_redis import free_port
+from sandbox.model import CompletionRequest, Model
+from sandbox.payments import Payments
+from sandbox.processes import Process, web_answers
+from sandbox.service import service
+
+TOKEN = "portal-token-of-the-tests"
+PATH = "/support/refund-chat"
+PATIENCE_SECONDS = 20.0
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stand:
+    """One web, one worker, and what they stand on; `url` is the web's."""
+
+    url: str
+    web: Process
+    worker: Process
+    database: Database
+    redis_url: str
+    model: Model
+    payments: Payments
+    env: Mapping[str, str]
+    pool: ThreadPoolExecutor = field(repr=False)
+
+    def chat(
+        self, message: str, user_id: str = "customer-17", *, headers: Mapping[str, str] | None = None
+    ) -> requests.Response:
+        """Ask as the portal does, and wait."""
+        body = json.dumps({"user_id": user_id, "message": message}).encode()
+        return self.send(body, headers=headers)
+
+    def send(
+        self,
+        body: bytes,
+        content_type: str = "application/json",
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> requests.Response:
+        """Send these bytes as they are, with the portal's token."""
+        usual = {"Authorization": f"Bearer {TOKEN}", "Content-Type": content_type}
+        with requests.Session() as session:
+            session.trust_env = False
+            return session.post(
+                self.url + PATH, data=body, headers={**usual, **(headers or {})}, timeout=PATIENCE_SECONDS
+            )
+
+    def chat_soon(self, message: str, **more: Any) -> "Future[requests.Response]":
+        """Ask from another thread."""
+        return self.pool.submit(self.chat, message, **more)
+
+    def get(self, path: str) -> requests.Response:
+        with requests.Session() as session:
+            session.trust_env = False
+            return session.get(self.url + path, timeout=PATIENCE_SECONDS)
+
+    def gate(self, turn_id: str) -> Row | None:
+        """Return the turn's ledger row, every column, as it is committed."""
+        return self._row(refunds, refunds.c.turn_id == turn_id)
+
+    def turn(self, turn_id: str) -> Row | None:
+        """Return the turn's row."""
+        return self._row(turns, turns.c.id == turn_id)
+
+    def turns(self) -> list[Row]:
+        """Return all turns, oldest first."""
+        with self.database.transaction(read_only=True) as tx:
+            found = tx.execute(select(turns).order_by(turns.c.created_at_ms, turns.c.id)).mappings()
+            return [dict(row) for row in found]
+
+    def _row(self, table: Table, condition: Any) -> Row | None:
+        with self.database.transaction(read_only=True) as tx:
+            found = tx.execute(select(table).where(condition)).mappings().one_or_none()
+            return None if found is None else dict(found)
+
+    def mirror(self, turn_id: str) -> dict[str, str]:
+        """Return the turn's hash in the audit mirror."""
+        with redis.Redis.from_url(self.redis_url, decode_responses=True) as client:
+            return dict(client.hgetall(f"refunds:{turn_id}"))
+
+    def mirrored_events(self, turn_id: str) -> list[dict[str, str]]:
+        """Return the turn's entries in the audit mirror's stream, in order."""
+        with redis.Redis.from_url(self.redis_url, decode_responses=True) as client:
+            entries = client.xrange("refunds:events")
+        return [fields for _, fields in entries if fields["turn_id"] == turn_id]
+
+    def wait_for_task(self, turn_id: str, ending: str = "") -> None:
+        """Wait until the worker's log says that a delivery of this turn has ended (as `ending`)."""
+        said = f"turns.run[{turn_id}] succeeded"
+        wait_until(
+            lambda: any(
+                said in line and line_ends_as(line, ending)
+                for line in self.worker.log.read_text("utf-8").splitlines()
+            )
+        )
+
+    def stop_worker(self) -> None:
+        """Stop the worker between two of its own transactions, so that it keeps no lock meanwhile."""
+        for _ in range(20):
+            self.worker.send(signal.SIGSTOP)
+            try:
+                with self.database.transaction() as tx:
+                    tx.execute(turns.delete().where(turns.c.id == "nobody"))
+            except StoreUnavailable:
+                self.worker.send(signal.SIGCONT)
+            else:
+                return
+        raise AssertionError("the worker holds a lock whenever one looks")
+
+    def let_worker_go_on(self) -> None:
+        self.worker.send(signal.SIGCONT)
+
+    def with_web(self, url: str, web: Process) -> "Stand":
+        """The same stand, asked through another web process."""
+        return replace(self, url=url, web=web)
+
+    def forget(self) -> None:
+        """Empty the tables, and make both stand-ins as good as new."""
+        with self.database.transaction() as tx:
+            for table in metadata.sorted_tables:
+                tx.execute(table.delete())
+        self.model.delay_seconds = self.payments.delay_seconds = 0.0
+        self.payments.mode = "ok"
+        self.model.reset()
+        self.payments.reset()
+
+
+def line_ends_as(line: str, ending: str) -> bool:
+    """Whether a task's log line names this ending."""
+    return f"'{ending}'" in line if ending else True
+
+
+@contextmanager
+def run_stand(
+    env: Mapping[str, str], *, database_url: str, redis_url: str, model: Model, payments: Payments, logs: Path
+) -> Generator[Stand]:
+    """Start web and worker over a database whose tables exist; `redis_url` is the test's own way in."""
+    database = Database(database_url)
+    whole = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "PORTAL_TOKENS": TOKEN, **env}
+    with service(whole, logs=logs) as running, ThreadPoolExecutor(220) as pool:
+        yield Stand(
+            running.url,
+            running.web,
+            running.worker,
+            database,
+            redis_url,
+            model,
+            payments,
+            whole,
+            pool,
+        )
+        # They have nothing to hand over, and a graceful end takes seconds.
+        running.web.kill()
+        running.worker.kill()
+    database.close()
+
+
+@contextmanager
+def another_web(stand: Stand, log: Path, **changes: str) -> Generator[Stand]:
+    """Run one more web process on the same database, Redis and worker."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    web = Process("web", env={**stand.env, **changes, "PORT": str(port)}, log=log)
+    try:
+        web.wait_until(lambda: web_answers(url))
+        yield stand.with_web(url, web)
+    finally:
+        web.kill()
+
+
+def wait_until(holds: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
+    """Wait for something that nobody announces, such as a line in a log; fail when time is over."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come true in time"
+        time.sleep(0.02)  # noqa: TID251 - other processes keep no clock of ours
+
+
+def watched(look: Callable[[], object], play: Play) -> Play:
+    """Look at something in the moment when a completion's request has arrived, then answer it."""
+
+    def answer(conversation: Conversation) -> Answer:
+        look()
+        return play(conversation)
+
+    return answer
+
+
+def slowly(play: Play, seconds: float) -> Play:
+    """Answer a completion some seconds later."""
+
+    def answer(conversation: Conversation) -> Answer:
+        made = play(conversation)
+        assert isinstance(made, Reply)
+        return Delayed(seconds, made)
+
+    return answer
+
+
+def problem(answer: requests.Response, status: int) -> dict[str, Any]:
+    """Check that the answer is an RFC 9457 problem of this status and names its turn; return it."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    document: dict[str, Any] = answer.json()
+    assert document["status"] == status
+    assert document["turn_id"] == turn_id(answer)
+    return document
+
+
+def turn_id(answer: requests.Response) -> str:
+    """Return the turn's id that the answer carries."""
+    return answer.headers["X-Turn-Id"]
+
+
+def tool_results(asked: CompletionRequest) -> list[tuple[str, dict[str, Any]]]:
+    """Return the tool messages of a completion request in order: call id, content read as JSON."""
+    return [
+        (m["tool_call_id"], json.loads(m["content"])) for m in asked.body["messages"] if m["role"] == "tool"
+    ]
+
+
+def calls_of(asked: CompletionRequest) -> list[list[str]]:
+    """Return the ids of the calls of each assistant message of a completion request."""
+    return [
+        [call["id"] for call in m.get("tool_calls", ())]
+        for m in asked.body["messages"]
+        if m["role"] == "assistant"
+    ]
