@@ -176,6 +176,10 @@ class Sweeps(Protocol):
         """Put turns with an expired lease back to `queued` under a new epoch; return their ids."""
         ...
 
+    def release(self, turn_ids: Collection[str], *, owner: str) -> list[str]:
+        """Put a stopping owner's turns back to `queued`, except those with a refund in flight; return them."""
+        ...
+
     def hopeless(self) -> list[str]:
         """Return turns with an expired lease that have cost too many workers already."""
         ...

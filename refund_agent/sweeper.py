@@ -4,7 +4,8 @@ The sweeper never sends a refund and never makes a claim sendable again. It ends
 `unknown` what was claimed by a dead worker, and puts turns whose worker went silent back in the queue.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import takewhile
 
 import structlog
 
@@ -33,6 +34,15 @@ class Sweeper:
         self._resume_turns()
         self._mirror()
 
+    def hand_over(self, turn_ids: Collection[str], *, owner: str) -> None:
+        """Let other workers finish these turns of a stopping one, except those with a refund in flight."""
+        try:
+            for turn_id in self._sweeps.release(turn_ids, owner=owner):
+                log.info("turn_handed_over", turn_id=turn_id)
+                self._queue.put(turn_id)
+        except QueueUnavailable as error:
+            log.warning("sweeper_cannot_queue", error=str(error))
+
     def _end(self, turn_ids: Sequence[str], outcome: TurnOutcome) -> None:
         for turn_id in turn_ids:
             self._turns.give_up(turn_id, outcome)
@@ -57,6 +67,7 @@ class Sweeper:
             log.warning("sweeper_cannot_queue", error=str(error))
 
     def _mirror(self) -> None:
-        mirrored = [record for record in self._sweeps.not_mirrored() if self._audit.mirror(record)]
+        """Catch the audit mirror up; while Redis is away one try is enough, for leases must not wait."""
+        mirrored = list(takewhile(self._audit.mirror, self._sweeps.not_mirrored()))
         if mirrored:
             self._sweeps.mark_mirrored(mirrored)

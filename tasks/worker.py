@@ -1,4 +1,4 @@
-"""What one worker process holds, and the thread that keeps its leases and sweeps."""
+"""What one worker process holds, from its start to its end."""
 
 import os
 import threading
@@ -6,20 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import structlog
 from celery import signals
 
 from refund_agent import logs, wiring
 from refund_agent.doctor import UnsafeConfiguration, refuse_unsafe
 from refund_agent.doctor_celery import check_celery, check_task
-from refund_agent.ports import StoreUnavailable
 from refund_agent.runner import Runner
 from refund_agent.settings import Settings, read_settings
 from tasks.app import app
 from tasks.phases import PhaseSender
 from tasks.queue import TASK, CeleryQueue
-
-log = structlog.stdlib.get_logger(__name__)
+from tasks.upkeep import Upkeep
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ class Worker:
 
     pid: int
     runner: Runner
-    upkeep: "Upkeep"
+    upkeep: Upkeep
     phases: PhaseSender
 
     def start(self) -> None:
@@ -40,44 +37,6 @@ class Worker:
         """Stop what `start` began."""
         self.upkeep.stop()
         self.phases.stop()
-
-
-class Upkeep:
-    """Renews this worker's leases and sweeps, three times a lease, from one thread."""
-
-    def __init__(self, parts: wiring.WorkerParts, *, owner: str, lease_seconds: float) -> None:
-        self._parts = parts
-        self._owner = owner
-        self._pause_seconds = lease_seconds / 3
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop after the step at hand."""
-        self._stopping.set()
-        self._thread.join(timeout=5.0)
-
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            self._step()
-            self._stopping.wait(self._pause_seconds)
-        self._parts.presence.leave(self._owner)
-
-    def _step(self) -> None:
-        """Keep leases and sweep once."""
-        running = self._parts.runner.running()
-        self._parts.presence.beat(self._owner, len(running))
-        try:
-            self._parts.sweeps.renew(running, owner=self._owner)
-            self._parts.sweeper.sweep()
-        except StoreUnavailable as error:
-            log.warning("upkeep_failed", error=str(error))
-        except Exception:
-            log.exception("upkeep_broken")
 
 
 _lock = threading.Lock()
@@ -104,7 +63,9 @@ def _build(settings: Settings) -> Worker:
     phases = PhaseSender(app, hostname=f"{settings.dyno or 'worker'}@{settings.process_id}")
     queue = CeleryQueue(app, doorbell=stores.redis, deadline_seconds=settings.turn_deadline_seconds)
     parts = wiring.build_worker(settings, stores, queue=queue, send_phase=phases.send)
-    upkeep = Upkeep(parts, owner=settings.process_id, lease_seconds=settings.lease_seconds)
+    upkeep = Upkeep(
+        parts, owner=settings.process_id, clock=stores.clock, lease_seconds=settings.lease_seconds
+    )
     return Worker(os.getpid(), parts.runner, upkeep, phases)
 
 
@@ -129,6 +90,13 @@ def _on_init(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
 @signals.worker_ready.connect
 def _on_ready(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
     worker()
+
+
+@signals.worker_shutting_down.connect
+def _on_shutting_down(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    """SIGTERM: Celery takes no new work and waits for what runs; what cannot finish is handed over."""
+    if _worker is not None:
+        _worker.upkeep.drain()
 
 
 @signals.worker_shutdown.connect

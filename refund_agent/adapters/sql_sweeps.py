@@ -64,12 +64,12 @@ class SqlSweeps:
 
     def take_over(self) -> list[str]:
         """Put turns with an expired lease back to `queued` under a new epoch; an open claim lapses first."""
-        open_claim = exists().where(refunds.c.turn_id == turns.c.id, refunds.c.state == "claimed")
-        return self._changed(
-            update(turns)
-            .where(self._lapsed(), ~open_claim, turns.c.epoch < 2 * MAX_OWNERS - 1)
-            .values(state="queued", epoch=turns.c.epoch + 1, owner="", queued_at_ms=now_ms())
-            .returning(turns.c.id)
+        return self._requeue(self._lapsed() & (turns.c.epoch < 2 * MAX_OWNERS - 1))
+
+    def release(self, turn_ids: Collection[str], *, owner: str) -> list[str]:
+        """Put turns of a stopping owner back to `queued`, except those with a refund in flight."""
+        return self._requeue(
+            turns.c.id.in_(turn_ids) & (turns.c.owner == owner) & (turns.c.state == "running")
         )
 
     def hopeless(self) -> list[str]:
@@ -97,6 +97,16 @@ class SqlSweeps:
         these = tuple_(refunds.c.turn_id, refunds.c.state).in_([(r.turn_id, r.state) for r in records])
         with self._database.transaction() as tx:
             tx.execute(update(refunds).where(these).values(mirrored_state=refunds.c.state))
+
+    def _requeue(self, which: ColumnElement[bool]) -> list[str]:
+        """Fence the present owner by a new epoch. While a claim is open only its owner may touch the turn."""
+        open_claim = exists().where(refunds.c.turn_id == turns.c.id, refunds.c.state == "claimed")
+        return self._changed(
+            update(turns)
+            .where(which, ~open_claim)
+            .values(state="queued", epoch=turns.c.epoch + 1, owner="", queued_at_ms=now_ms())
+            .returning(turns.c.id)
+        )
 
     def _lapsed(self) -> ColumnElement[bool]:
         return (turns.c.state == "running") & (turns.c.lease_until_ms < now_ms())

@@ -107,3 +107,12 @@ def test_rows_are_mirrored_until_their_present_state_is_marked(stores: Stores) -
     assert stores.sweeps.not_mirrored() == [paid]
     stores.sweeps.mark_mirrored([paid])
     assert stores.sweeps.not_mirrored() == []
+
+
+@pytest.mark.fault(89)
+def test_a_stopping_worker_hands_over_its_turns_but_never_one_with_a_refund_in_flight(stores: Stores) -> None:
+    idle, (sending, _), other = stores.running("w1"), stores.claimed(), stores.running("w2")
+    assert stores.sweeps.release([idle.id, sending.id, other.id], owner="w1") == [idle.id]
+    assert stores.turns.checkpoint(idle) is False
+    assert stores.turns.checkpoint(sending) is True
+    assert stores.turns.checkpoint(other) is True
