@@ -1,22 +1,39 @@
 .DEFAULT_GOAL := help
-SHELL := /bin/bash
-PYTHON ?= python3
 BIN := .venv/bin
+STAMP := .venv/.installed
+
+# The first Python that is new enough; `make setup PYTHON=…` takes another.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; \
+	done)
 
 .PHONY: help
 help: ## Say what each command does
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
+	@sed -nE 's/^([a-z]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
+		printf '  make %-8s %s\n' "$$name" "$$what"; done
 
 .PHONY: setup
-setup: .venv/.installed ## Make .venv with everything the service, its tests and the demo need
-.venv/.installed: requirements.txt requirements-dev.txt constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
-	@touch $@
+setup: $(STAMP) ## Make .venv with everything the service, its tests and the demo need
+$(STAMP): requirements.txt requirements-dev.txt constraints.txt
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or newer is needed (PYTHON=/path/to/python names one)" >&2; exit 1; }
+	@rm -f $@
+	@echo "Setting up .venv with $$($(PYTHON) --version): about a minute, only when requirements have changed"
+	@$(PYTHON) -m venv .venv
+	@{ $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
+		--requirement requirements-dev.txt && touch $@; } | while read -r line; do case "$$line" in \
+		Collecting*|Installing*) printf '.' ;; esac; done
+	@echo; test -e $@
+
+.PHONY: demo
+demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SCENARIO=list
+	@$(BIN)/python -m sandbox.stack
+
+.PHONY: test
+test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
+	$(BIN)/pytest
 
 .PHONY: check
-check: setup ## Format, lint, types, import contracts: everything but the tests
+check: setup ## Check format, lint, types and import contracts: everything but the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -28,14 +45,20 @@ format: setup ## Rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-.PHONY: test
-test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
-	$(BIN)/pytest
-
 .PHONY: faults
-faults: setup ## Print which rows of the fault table have a test, and which have none
+faults: setup ## Say which faults and which sentences of the contract have a test
 	$(BIN)/python -m tests.faults_report
 
-.PHONY: bench
-bench: setup ## Compare with a bare loop and with a plain Flask + Celery; QUICK=1 under a minute, WRITE=1 keeps it
-	$(BIN)/python -m tests.bench
+.PHONY: lock
+lock: ## Pin every package anew, from a fresh environment, in constraints.txt
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && $(PYTHON) -m venv "$$directory/venv" && \
+		cat requirements.txt requirements-dev.txt | grep -vE '^-[cr] ' > "$$directory/all.txt" && \
+		"$$directory/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$$directory/all.txt" && \
+		{ echo '# Every package of a complete install, pinned. Made by: make lock'; \
+		"$$directory/venv/bin/python" -m pip freeze --disable-pip-version-check; } > constraints.txt && \
+		grep -c == constraints.txt | sed 's/$$/ packages pinned in constraints.txt/'
+
+.PHONY: clean
+clean: ## Remove .venv, caches and what demos left; a ledger of real refunds stays
+	rm -rf .venv .cache .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache .state/demo-*
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
