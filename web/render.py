@@ -40,7 +40,8 @@ def render(ask: Ask) -> Response:
         case NotStored():
             detail = f"The database did not take the request. It never ran. {NO_REFUND}"
             return respond(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER))
-        case Unreadable():
+        case Unreadable(turn_id):
+            adopt_turn_id(turn_id)
             detail = (
                 "The request was taken and may have run, but the database cannot be asked what became of it. "
                 "A refund may have been sent. Do not send the request again; a colleague will check."

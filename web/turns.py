@@ -1,6 +1,7 @@
 """`GET /support/turns/{id}`: where a turn stands, for a caller that does not wait or lost its connection."""
 
 from typing import Any, Final
+from uuid import UUID
 
 from flask import Response, jsonify
 from flask_smorest import Blueprint
@@ -21,10 +22,10 @@ STATES: Final = {"stored": "queued", "queued": "queued", "running": "running"}
 def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
     """Return the route."""
 
-    def turn(turn_id: str) -> Response:
+    def turn(turn_id: UUID) -> Response:
         """Say where a turn stands: queued, running, done or failed; with its reply and its refund."""
-        adopt_turn_id(turn_id)
-        found = facade.find(turn_id)
+        adopt_turn_id(str(turn_id))
+        found = facade.find(str(turn_id))
         if isinstance(found, Unreadable):
             detail = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
             return respond(Problem(Kind.NOT_READABLE, detail, headers=RETRY_AFTER))
@@ -39,7 +40,7 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
             documented
         )
     documented = routes.doc(security=[{"portalToken": []}])(documented)
-    routes.add_url_rule(f"{TURN_ROUTES}turns/<turn_id>", view_func=documented, methods=["GET"])
+    routes.add_url_rule(f"{TURN_ROUTES}turns/<uuid:turn_id>", view_func=documented, methods=["GET"])
     return routes
 
 

@@ -183,6 +183,13 @@ def test_an_outcome_that_cannot_be_read_is_504_and_unknown(web: Web) -> None:
     assert "Retry-After" not in answer.headers
 
 
+def test_a_joined_turn_that_cannot_be_read_is_named(web: Web) -> None:
+    web.facade.answer = lambda _: Unreadable("the-first-turn")
+    answer = web.ask()
+
+    assert problem_of(answer, 504)["turn_id"] == answer.headers["X-Turn-Id"] == "the-first-turn"
+
+
 def breaks(_: NewTurn) -> TurnRecord:
     raise RuntimeError("CANARY")
 
