@@ -4,6 +4,7 @@ Nothing here is part of the safety argument: duplicates, losses and kills are ex
 decides. These settings keep them rare, quick and visible. Figures: docs/decisions.
 """
 
+from refund_agent.ports import QUEUE
 from refund_agent.settings import read_settings
 
 _settings = read_settings()
@@ -13,7 +14,7 @@ broker_url = _settings.redis_url
 result_backend = None
 task_ignore_result = True
 task_store_errors_even_if_ignored = False
-task_default_queue = "turns"
+task_default_queue = QUEUE
 imports = ("tasks.turns",)
 
 # Only ids travel, as JSON.

@@ -20,13 +20,30 @@ class Durations:
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """What should be zero, or nearly so. Ages are 0 when there is none.
+
+    `unmirrored` counts ledger rows the audit mirror does not show yet; `breaches` names promises that the
+    stored rows contradict.
+    """
+
+    oldest_unknown_seconds: float = 0.0
+    stuck_turns: int = 0
+    expired_leases: int = 0
+    unmirrored: int = 0
+    oldest_unmirrored_seconds: float = 0.0
+    breaches: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
 class StoredFigures:
-    """What the database knows. `oldest_unknown_seconds` is 0 when no refund is `unknown`."""
+    """What the database knows."""
 
     turns_by_outcome: Mapping[str, int]
+    open_turns_by_state: Mapping[str, int]
     durations: Durations
     refunds_by_state: Mapping[str, int]
-    oldest_unknown_seconds: float
+    trouble: Trouble
 
 
 @dataclass(frozen=True, slots=True)

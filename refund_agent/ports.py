@@ -177,7 +177,7 @@ class Sweeps(Protocol):
         ...
 
     def release(self, turn_ids: Collection[str], *, owner: str) -> list[str]:
-        """Put a stopping owner's turns back to `queued`, except those with a refund in flight; return them."""
+        """Put a stopping owner's turns back to `queued`, save those with a refund in flight; return them."""
         ...
 
     def hopeless(self) -> list[str]:
@@ -207,6 +207,10 @@ class Events(Protocol):
     def ended(self, turn_id: str) -> None:
         """Wake whoever waits for this turn."""
         ...
+
+
+QUEUE = "turns"
+"""The broker's one queue."""
 
 
 class Queue(Protocol):

@@ -83,6 +83,10 @@ def open_stores(settings: Settings) -> Stores:
     return Stores(clock, database, turns, client, RedisSignals(client))
 
 
+def _figures(stores: Stores) -> SystemFigures:
+    return SystemFigures(stores.database, stores.redis, web=RedisPresence(stores.redis, kind="web"))
+
+
 def live_checks(stores: Stores) -> dict[str, LiveCheck]:
     """Give `flask doctor` what it asks of the running database and Redis."""
 
@@ -104,6 +108,7 @@ class WorkerParts:
     sweeper: Sweeper
     sweeps: SqlSweeps
     presence: RedisPresence
+    figures: SystemFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +121,17 @@ class WebParts:
     inspection: SqlInspection
 
 
-def build_web(stores: Stores, *, queue_name: str) -> WebParts:
+def build_web(stores: Stores) -> WebParts:
     """Build the figures and the probes of one web process."""
     workers = RedisPresence(stores.redis, kind="worker")
-    web = RedisPresence(stores.redis, kind="web")
 
     def find_a_worker() -> None:
         if not workers.alive(within_seconds=WORKER_ALIVE_SECONDS):
             raise LookupError("no worker has been heard of lately")
 
     return WebParts(
-        figures=SystemFigures(stores.database, stores.redis, web=web, queue_name=queue_name),
-        presence=web,
+        figures=_figures(stores),
+        presence=RedisPresence(stores.redis, kind="web"),
         probes={"database": stores.database.probe, "redis": stores.redis.ping, "worker": find_a_worker},
         inspection=SqlInspection(stores.database),
     )
@@ -150,6 +154,7 @@ def build_worker(
         sweeper=Sweeper(sweeps=sweeps, turns=stores.turns, queue=queue, audit=audit, events=events),
         sweeps=sweeps,
         presence=RedisPresence(stores.redis, kind="worker"),
+        figures=_figures(stores),
     )
 
 

@@ -4,7 +4,7 @@ import redis
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from refund_agent.ports import QueueUnavailable
+from refund_agent.ports import QUEUE, QueueUnavailable
 
 TASK = "turns.run"
 
@@ -34,6 +34,6 @@ class CeleryQueue:
     def is_empty(self) -> bool:
         """Whether no message waits for a worker; raise `QueueUnavailable`."""
         try:
-            return self._doorbell.llen(self._app.conf.task_default_queue) == 0
+            return self._doorbell.llen(QUEUE) == 0
         except redis.RedisError as error:
             raise QueueUnavailable(type(error).__name__) from error

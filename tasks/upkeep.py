@@ -4,6 +4,7 @@ import threading
 
 import structlog
 
+from refund_agent.alarms import alarms
 from refund_agent.ports import Clock, StoreUnavailable
 from refund_agent.wiring import WorkerParts
 
@@ -12,6 +13,7 @@ log = structlog.stdlib.get_logger(__name__)
 HAND_OVER_AFTER_SECONDS = 15.0
 """After SIGTERM, which comes 30 s before SIGKILL: a refund claimed until then can still be settled."""
 DRAIN_PAUSE_SECONDS = 1.0
+ALARM_PAUSE_SECONDS = 60.0
 
 
 class Upkeep:
@@ -23,6 +25,7 @@ class Upkeep:
         self._clock = clock
         self._pause_seconds = lease_seconds / 3
         self._hand_over_at: float | None = None
+        self._alarms_at = 0.0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
 
@@ -55,7 +58,17 @@ class Upkeep:
             if self._hand_over_at is not None and self._clock.monotonic() >= self._hand_over_at:
                 self._parts.sweeper.hand_over(running, owner=self._owner)
             self._parts.sweeper.sweep()
+            self._raise_alarms()
         except StoreUnavailable as error:
             log.warning("upkeep_failed", error=str(error))
         except Exception:
             log.exception("upkeep_broken")
+
+    def _raise_alarms(self) -> None:
+        """Log what must wake somebody up, at most once a minute a worker."""
+        now = self._clock.monotonic()
+        if now < self._alarms_at:
+            return
+        self._alarms_at = now + ALARM_PAUSE_SECONDS
+        for alarm in alarms(self._parts.figures.stored().trouble):
+            log.error("alarm", alarm=alarm.name, value=alarm.value, do=alarm.do)

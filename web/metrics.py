@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from refund_agent.figures import DURATION_BOUNDS_SECONDS, Figures, LiveFigures, StoredFigures
+from refund_agent.figures import DURATION_BOUNDS_SECONDS, Figures, LiveFigures, StoredFigures, Trouble
 from refund_agent.outcomes import GateState
 from refund_agent.ports import QueueUnavailable, StoreUnavailable
 
@@ -70,11 +70,34 @@ def _of_database(stored: StoredFigures) -> Iterator[Metric]:
     for state in get_args(GateState):
         refunds.add_metric([state], stored.refunds_by_state.get(state, 0))
     yield refunds
-    yield GaugeMetricFamily(
-        "refund_agent_oldest_unknown_refund_seconds",
-        "Age of the oldest refund whose outcome is unknown; 0 when there is none.",
-        value=stored.oldest_unknown_seconds,
+    open_turns = GaugeMetricFamily("refund_agent_open_turns", "Turns not ended, by state.", labels=["state"])
+    for state, count in sorted(stored.open_turns_by_state.items()):
+        open_turns.add_metric([state], count)
+    yield open_turns
+    yield from _of_trouble(stored.trouble)
+
+
+def _of_trouble(trouble: Trouble) -> Iterator[Metric]:
+    for name, what, value in (
+        (
+            "oldest_unknown_refund_seconds",
+            "Age of the oldest unknown refund.",
+            trouble.oldest_unknown_seconds,
+        ),
+        ("stuck_turns", "Turns that are overdue or whose worker is silent.", trouble.stuck_turns),
+        ("expired_leases", "Running turns whose worker is silent.", trouble.expired_leases),
+        ("unmirrored_refunds", "Ledger rows that the audit mirror does not show yet.", trouble.unmirrored),
+        ("mirror_lag_seconds", "Age of the oldest of them.", trouble.oldest_unmirrored_seconds),
+    ):
+        yield GaugeMetricFamily(f"refund_agent_{name}", what, value=value)
+    breaches = GaugeMetricFamily(
+        "refund_agent_invariant_breaches",
+        "Rows that contradict a promise; never anything but 0.",
+        labels=["rule"],
     )
+    for rule, count in sorted(trouble.breaches.items()):
+        breaches.add_metric([rule], count)
+    yield breaches
 
 
 def _of_redis(live: LiveFigures) -> Iterator[Metric]:

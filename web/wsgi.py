@@ -33,7 +33,7 @@ def diagnosable_application() -> Flask:
 def build_services(settings: Settings) -> WebServices:
     """Build what the routes call. Connects to nothing yet."""
     stores = wiring.open_stores(settings)
-    parts = wiring.build_web(stores, queue_name=celery_app.conf.task_default_queue)
+    parts = wiring.build_web(stores)
     room = ListeningRoom(
         signals=stores.signals,
         turns=stores.turns,

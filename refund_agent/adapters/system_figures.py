@@ -3,13 +3,20 @@
 from typing import Any, cast
 
 import redis
-from sqlalchemy import case, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Table, case, exists, func, select, true
 
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_inspection import is_stuck
 from refund_agent.adapters.sql_tables import refunds, turns
-from refund_agent.figures import DURATION_BOUNDS_SECONDS, Durations, LiveFigures, StoredFigures
-from refund_agent.ports import QueueUnavailable
+from refund_agent.figures import (
+    DURATION_BOUNDS_SECONDS,
+    Durations,
+    LiveFigures,
+    StoredFigures,
+    Trouble,
+)
+from refund_agent.ports import QUEUE, QueueUnavailable
 
 PRESENT_SECONDS = 10.0
 
@@ -17,49 +24,74 @@ PRESENT_SECONDS = 10.0
 class SystemFigures:
     """Implements the port `Figures`."""
 
-    def __init__(
-        self, database: Database, client: redis.Redis, *, web: RedisPresence, queue_name: str
-    ) -> None:
+    def __init__(self, database: Database, client: redis.Redis, *, web: RedisPresence) -> None:
         self._database = database
         self._client = client
         self._web = web
-        self._queue_name = queue_name
 
     def stored(self) -> StoredFigures:
         """Ask the database; raise `StoreUnavailable`."""
-        took_ms = turns.c.ended_at_ms - turns.c.created_at_ms
-        within = [
-            func.coalesce(func.sum(case((took_ms <= bound * 1000, 1), else_=0)), 0)
-            for bound in DURATION_BOUNDS_SECONDS
-        ]
-        ended = turns.c.state == "ended"
-        durations = select(func.count(), func.coalesce(func.sum(took_ms), 0), *within).where(ended)
-        outcomes = select(turns.c.outcome, func.count()).where(ended).group_by(turns.c.outcome)
-        states = select(refunds.c.state, func.count()).group_by(refunds.c.state)
-        oldest = select(now_ms() - func.min(refunds.c.decided_at_ms)).where(refunds.c.state == "unknown")
         with self._database.transaction(read_only=True) as tx:
-            count, total_ms, *up_to = cast("tuple[int, ...]", tx.execute(durations).one())
             return StoredFigures(
-                turns_by_outcome=_pairs(tx.execute(outcomes).all()),
-                durations=Durations(
-                    up_to={b: int(n) for b, n in zip(DURATION_BOUNDS_SECONDS, up_to, strict=True)},
-                    count=count,
-                    total_seconds=int(total_ms) / 1000,
-                ),
-                refunds_by_state=_pairs(tx.execute(states).all()),
-                oldest_unknown_seconds=(tx.execute(oldest).scalar_one() or 0) / 1000,
+                turns_by_outcome=_counts(tx, turns.c.outcome, turns.c.state == "ended"),
+                open_turns_by_state=_counts(tx, turns.c.state, turns.c.state != "ended"),
+                durations=_durations(tx),
+                refunds_by_state=_counts(tx, refunds.c.state, true()),
+                trouble=_trouble(tx),
             )
 
     def live(self) -> LiveFigures:
         """Ask Redis; raise `QueueUnavailable`."""
         try:
             return LiveFigures(
-                queue_depth=self._client.llen(self._queue_name),
+                queue_depth=self._client.llen(QUEUE),
                 waiting_by_process=self._web.alive(within_seconds=PRESENT_SECONDS),
             )
         except redis.RedisError as error:
             raise QueueUnavailable(type(error).__name__) from error
 
 
-def _pairs(rows: Any) -> dict[str, int]:  # noqa: ANN401 - rows of a name and a count
+def _counts(tx: Connection, column: Column[Any], which: ColumnElement[bool]) -> dict[str, int]:
+    rows = tx.execute(select(column, func.count()).where(which).group_by(column))
     return {str(name): int(count) for name, count in rows}
+
+
+def _durations(tx: Connection) -> Durations:
+    took_ms = turns.c.ended_at_ms - turns.c.created_at_ms
+    within = [
+        func.coalesce(func.sum(case((took_ms <= bound * 1000, 1), else_=0)), 0)
+        for bound in DURATION_BOUNDS_SECONDS
+    ]
+    asked = select(func.count(), func.coalesce(func.sum(took_ms), 0), *within).where(turns.c.state == "ended")
+    count, total_ms, *up_to = cast("tuple[int, ...]", tx.execute(asked).one())
+    return Durations(
+        up_to={bound: int(n) for bound, n in zip(DURATION_BOUNDS_SECONDS, up_to, strict=True)},
+        count=count,
+        total_seconds=int(total_ms) / 1000,
+    )
+
+
+def _trouble(tx: Connection) -> Trouble:
+    silent = (turns.c.state == "running") & (turns.c.lease_until_ms < now_ms())
+    unmirrored = refunds.c.mirrored_state != refunds.c.state
+    attempted = exists().where(refunds.c.turn_id == turns.c.id, refunds.c.state != "closed")
+    return Trouble(
+        oldest_unknown_seconds=_oldest_seconds(tx, refunds.c.state == "unknown"),
+        stuck_turns=_count(tx, turns, is_stuck()),
+        expired_leases=_count(tx, turns, silent),
+        unmirrored=_count(tx, refunds, unmirrored),
+        oldest_unmirrored_seconds=_oldest_seconds(tx, unmirrored),
+        breaches={
+            "refund_without_its_flag": _count(tx, turns, attempted & ~turns.c.refund_attempted),
+            "flag_without_its_refund": _count(tx, turns, turns.c.refund_attempted & ~attempted),
+        },
+    )
+
+
+def _count(tx: Connection, table: Table, which: ColumnElement[bool]) -> int:
+    return tx.execute(select(func.count()).select_from(table).where(which)).scalar_one()
+
+
+def _oldest_seconds(tx: Connection, which: ColumnElement[bool]) -> float:
+    age_ms = tx.execute(select(now_ms() - func.min(refunds.c.decided_at_ms)).where(which)).scalar_one()
+    return (age_ms or 0) / 1000

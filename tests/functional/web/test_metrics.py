@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from refund_agent.figures import DURATION_BOUNDS_SECONDS, Durations, LiveFigures, StoredFigures
+from refund_agent.figures import DURATION_BOUNDS_SECONDS, Durations, LiveFigures, StoredFigures, Trouble
 from refund_agent.ports import QueueUnavailable, StoreUnavailable
 from web import metrics
 
@@ -16,7 +16,10 @@ STORED = StoredFigures(
         total_seconds=41.5,
     ),
     refunds_by_state={"paid": 4, "unknown": 1},
-    oldest_unknown_seconds=93.0,
+    open_turns_by_state={"running": 5},
+    trouble=Trouble(
+        oldest_unknown_seconds=93.0, stuck_turns=2, unmirrored=3, breaches={"flag_without_its_refund": 0}
+    ),
 )
 LIVE = LiveFigures(queue_depth=3, waiting_by_process={"web.1": 12, "web.2": 0})
 
@@ -54,7 +57,12 @@ def test_the_stored_figures_are_told() -> None:
     assert told["refund_agent_turns_total{provider_timed_out}"] == 2
     assert told["refund_agent_refunds{paid}"] == 4
     assert told["refund_agent_refunds{claimed}"] == 0
+    assert told["refund_agent_open_turns{running}"] == 5
     assert told["refund_agent_oldest_unknown_refund_seconds"] == 93
+    assert told["refund_agent_stuck_turns"] == 2
+    assert told["refund_agent_expired_leases"] == 0
+    assert told["refund_agent_unmirrored_refunds"] == 3
+    assert told["refund_agent_invariant_breaches{flag_without_its_refund}"] == 0
     assert told["refund_agent_turn_duration_seconds_bucket{2.0}"] == 2
     assert told["refund_agent_turn_duration_seconds_bucket{+Inf}"] == 9
     assert told["refund_agent_turn_duration_seconds_count"] == 9

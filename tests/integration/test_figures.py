@@ -1,0 +1,63 @@
+"""The figures, read from a real database and a real Redis."""
+
+import redis
+from sqlalchemy import update
+
+from refund_agent.adapters.redis_presence import RedisPresence
+from refund_agent.adapters.sql_tables import turns
+from refund_agent.adapters.system_figures import SystemFigures
+from refund_agent.outcomes import Paid, Replied, Unknown
+from tests.integration.conftest import Stores
+
+
+def figures(stores: Stores, client: redis.Redis) -> SystemFigures:
+    return SystemFigures(stores.database, client, web=RedisPresence(client, kind="web"))
+
+
+def test_an_empty_service_has_figures_of_zero(stores: Stores, redis_client: redis.Redis) -> None:
+    stored = figures(stores, redis_client).stored()
+    assert stored.turns_by_outcome == {}
+    assert stored.durations.count == 0
+    assert stored.trouble.oldest_unknown_seconds == 0
+    assert set(stored.trouble.breaches.values()) == {0}
+
+
+def test_turns_and_refunds_are_counted(stores: Stores, redis_client: redis.Redis) -> None:
+    paid, claim = stores.claimed("A1")
+    stores.ledger.settle(claim, epoch=paid.epoch, answer=Paid("rf-1", "ok", 500))
+    stores.turns.end(paid, Replied("done"))
+    lost, claim = stores.claimed("A2")
+    stores.ledger.settle(claim, epoch=lost.epoch, answer=Unknown("ReadTimeout"))
+    stores.age_claim(lost.id)
+    stores.silence_owner_of(lost.id)
+    stored = figures(stores, redis_client).stored()
+    assert stored.turns_by_outcome == {"replied": 1}
+    assert stored.open_turns_by_state == {"running": 1}
+    assert stored.refunds_by_state == {"paid": 1, "unknown": 1}
+    assert stored.durations.count == 1
+    assert stored.trouble.oldest_unknown_seconds > 24 * 3600
+    assert (stored.trouble.expired_leases, stored.trouble.stuck_turns) == (1, 1)
+    assert stored.trouble.unmirrored == 2
+
+
+def test_a_row_that_contradicts_the_promise_is_a_breach(stores: Stores, redis_client: redis.Redis) -> None:
+    turn, _ = stores.claimed()
+    with stores.database.transaction() as tx:
+        tx.execute(update(turns).where(turns.c.id == turn.id).values(refund_attempted=False))
+    assert figures(stores, redis_client).stored().trouble.breaches["refund_without_its_flag"] == 1
+
+
+def test_waiting_requests_add_up_across_processes_and_the_gone_are_forgotten(
+    stores: Stores, redis_client: redis.Redis
+) -> None:
+    presence = RedisPresence(redis_client, kind="web")
+    presence.beat("web.1", 12)
+    presence.beat("web.2", 3)
+    presence.beat("web.3", 5)
+    presence.leave("web.3")
+    redis_client.hset("presence:web", "web.4", "1 7")
+    redis_client.rpush("turns", "a message", "another")
+    live = figures(stores, redis_client).live()
+    assert live.waiting_by_process == {"web.1": 12, "web.2": 3}
+    assert live.queue_depth == 2
+    assert not redis_client.hexists("presence:web", "web.4")
