@@ -85,7 +85,9 @@ class FakeDatabase:
         row.state, row.epoch = "queued", row.epoch + 1
         left = self.refunds.get(turn_id)
         if left is not None and left.state == "claimed":
-            self.refunds[turn_id] = replace(left, state="unknown", detail="the worker died before it could settle")
+            self.refunds[turn_id] = replace(
+                left, state="unknown", detail="the worker died before it could settle"
+            )
 
 
 def _keep(row: StoredTurn, turn: Turn) -> None:
@@ -121,10 +123,12 @@ class FakeLedger:
         tables = self._database
         with tables.transaction("settle"):
             stands = tables.refunds[claimed.turn_id]
-            if stands.state != "claimed" or tables.claim_epochs[claimed.turn_id] != epoch:
+            mine = tables.claim_epochs[claimed.turn_id] == epoch
+            if mine and stands.state == "claimed":
+                tables.refunds[claimed.turn_id] = _settled(stands, answer)
+            elif mine and stands.state == "unknown" and not isinstance(answer, Unknown):
                 tables.late_answers[claimed.turn_id] = answer
-                return stands
-            tables.refunds[claimed.turn_id] = _settled(stands, answer)
+                tables.refunds[claimed.turn_id] = replace(stands, review=True)
         return tables.refunds[claimed.turn_id]
 
 
