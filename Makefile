@@ -20,9 +20,9 @@ $(STAMP): requirements.txt requirements-dev.txt constraints.txt
 	@echo "Setting up .venv with $$($(PYTHON) --version): about a minute, only when requirements have changed"
 	@$(PYTHON) -m venv .venv
 	@{ $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
-		--requirement requirements-dev.txt && touch $@; } | while read -r line; do case "$$line" in \
-		Collecting*|Installing*) printf '.' ;; esac; done
-	@echo; test -e $@
+		--requirement requirements-dev.txt 2>&1 && touch $@; } | tee .venv/setup.log | \
+		while read -r line; do case "$$line" in Collecting*|Installing*) printf . ;; esac; done
+	@echo; test -e $@ || { tail -n 40 .venv/setup.log >&2; exit 1; }
 
 .PHONY: demo
 demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SCENARIO=list
