@@ -127,7 +127,6 @@ def test_start_up_accepts_warnings() -> None:
     refuse_unsafe(replace(SAFE, portal_tokens=("short",)))
 
 
-@pytest.mark.fault(68)
 def test_no_finding_quotes_a_secret_or_a_url() -> None:
     broken = replace(
         SAFE,
