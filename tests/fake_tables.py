@@ -13,6 +13,7 @@ from refund_agent.outcomes import (
     Created,
     Joined,
     KeyReused,
+    NotAccepted,
     NotSent,
     OrderBusy,
     Paid,
@@ -212,6 +213,8 @@ class FakeTurns:
             if row.state != "ended":
                 row.state, row.outcome = "ended", outcome
                 self._database.refunds.setdefault(turn_id, RefundRecord(turn_id, "closed"))
+                if outcome == NotAccepted():
+                    self._keys = {key: kept for key, kept in self._keys.items() if kept[0] != turn_id}
             return self._record(turn_id)
 
     def find(self, turn_id: str) -> TurnRecord | None:

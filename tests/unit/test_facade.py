@@ -1,51 +1,23 @@
 """What a waiting request does, and that its last word about money is what the gate says."""
 
-from collections.abc import Callable
-
 import pytest
 
-from refund_agent.facade import READ_PAUSE_SECONDS, READ_TRIES, Ask, Facade, NotStored, Unreadable
+from refund_agent.facade import READ_PAUSE_SECONDS, READ_TRIES, NotStored, Unreadable
 from refund_agent.outcomes import DeadlinePassed, NotAccepted, RefundRecord, Replied, Superseded
 from refund_agent.ports import Completed
 from refund_agent.runner import NothingToDo
-from refund_agent.turn import NewTurn, TurnRecord
-from tests.fakes import FakeQueue, FakeWaitingRoom, calls_refund, says
+from refund_agent.turn import TurnRecord
+from tests.fakes import calls_refund, says
+from tests.unit.counter import Counter, ended
 from tests.unit.desk import Desk
 
 fault = pytest.mark.fault
 contract = pytest.mark.contract
 
 
-class Counter:
-    """A facade over the desk's database: what a customer's request meets."""
-
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self.queue = FakeQueue()
-        self.room = FakeWaitingRoom(desk.clock)
-        self.facade = Facade(
-            turns=desk.turns,
-            queue=self.queue,
-            waiting_room=self.room,
-            clock=desk.clock,
-            deadline_seconds=120.0,
-        )
-
-    def ask(self, *while_waiting: Callable[[], object], turn_id: str = "turn-1") -> Ask:
-        """Ask once; `while_waiting` happen one a wait, and then the time passes."""
-        self.room.while_waiting = list(while_waiting)
-        return self.facade.ask(NewTurn(turn_id, "user-1", "refund 5.00 for A1"))
-
-
 @pytest.fixture
 def counter(desk: Desk) -> Counter:
     return Counter(desk)
-
-
-def ended(answer: Ask) -> TurnRecord:
-    assert isinstance(answer, TurnRecord)
-    assert answer.state == "ended"
-    return answer
 
 
 # --- The good way ---------------------------------------------------------------------------------
