@@ -38,7 +38,7 @@ check: setup ## Check format, lint, types and import contracts: everything but t
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pyright
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 .PHONY: format
 format: setup ## Rewrite the code in the house format

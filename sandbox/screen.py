@@ -32,8 +32,7 @@ def welcome(url: str, outside: Outside, *, logs: Path, verbose: bool) -> Iterato
     yield ""
     if outside.payments is not None:
         yield from _things_to_say(url, scripts=outside.model_page is not None)
-        yield f"A hard case played for you: make demo SCENARIO=accept-then-drop  ({len(SCENARIOS)} of them: "
-        yield "make demo SCENARIO=list)"
+        yield f"Hard cases, played for you: make demo SCENARIO=list  ({len(SCENARIOS)} of them)"
     yield "Ctrl-C stops everything and leaves nothing behind" + (
         "." if outside.payments is not None else ", except the ledger in .state/refunds.db."
     )

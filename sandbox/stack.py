@@ -151,6 +151,7 @@ def _run(wish: Wish, stop: Stop) -> bool:
                 wish.scenario, payments=around.payments, ledger_file=ledger_file, settings=env
             )
         if not wish.once:
+            click.echo("\nRunning. Ctrl-C stops.")
             foreground.stay()
     return as_expected
 
