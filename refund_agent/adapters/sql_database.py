@@ -61,11 +61,19 @@ class Database:
     @contextmanager
     def transaction(self, *, read_only: bool = False) -> Generator[Connection]:
         """Commit on leaving, roll back on an exception. Keep it short: statements and nothing else."""
+        with self.statement() as connection:
+            connection.execution_options(read_only=read_only)
+            if self.is_postgresql:
+                connection.execution_options(isolation_level="READ COMMITTED")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def statement(self) -> Generator[Connection]:
+        """Run one statement as a transaction of its own, without the journeys of a BEGIN and a COMMIT."""
         try:
             with self.engine.connect() as connection:
-                connection.execution_options(read_only=read_only)
-                with connection.begin():
-                    yield connection
+                yield connection
         except (OperationalError, InterfaceError, PoolTimeout) as error:
             raise StoreUnavailable(type(error).__name__) from error
 
@@ -94,6 +102,7 @@ def _engine(url: str, pool_size: int) -> Engine:
         return engine
     engine = create_engine(
         url,
+        isolation_level="AUTOCOMMIT",  # see `Database.statement`
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_SECONDS,
@@ -126,8 +135,9 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     """Take the write lock at once: a transaction that reads first and then writes would fail, not wait."""
-    read_only = connection.get_execution_options().get("read_only", False)
-    connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+    read_only = connection.get_execution_options().get("read_only")
+    if read_only is not None:  # else it is a single statement
+        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
 
 def _note_the_time(_connection: object, record: Any) -> None:  # noqa: ANN401 - SQLAlchemy's own type is private

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from refund_agent.adapters.sql_tables import refunds
+from sqlalchemy import BindParameter, bindparam, select
+
+from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
@@ -20,6 +22,7 @@ from refund_agent.outcomes import (
     TurnOutcome,
     Unknown,
 )
+from refund_agent.turn import Turn, encode_messages
 
 RECORD_COLUMNS = (
     refunds.c.turn_id,
@@ -33,6 +36,14 @@ RECORD_COLUMNS = (
     refunds.c.review,
 )
 """In the order of `RefundRecord`'s fields."""
+
+# Statements are built once, at import: building one costs more CPU than running it.
+OWN_TURN: BindParameter[str] = bindparam("own_turn")
+OWN_EPOCH: BindParameter[int] = bindparam("own_epoch")
+OWNED = (turns.c.id == OWN_TURN) & (turns.c.epoch == OWN_EPOCH) & (turns.c.state == "running")
+"""The turn, if this owner's epoch still holds it. Give `owned_progress` for its parameters."""
+
+FIND_REFUND = select(*RECORD_COLUMNS).where(refunds.c.turn_id == OWN_TURN)
 
 _NAMES: dict[type[TurnOutcome], str] = {
     Replied: "replied",
@@ -48,6 +59,17 @@ _NAMES: dict[type[TurnOutcome], str] = {
 def refund_record(row: Sequence[Any]) -> RefundRecord:
     """Read a ledger row selected by `RECORD_COLUMNS`."""
     return RefundRecord(*row)
+
+
+def owned_progress(turn: Turn) -> dict[str, object]:
+    """Write what a checkpoint keeps, as the parameters of an UPDATE where `OWNED`."""
+    return {
+        "own_turn": turn.id,
+        "own_epoch": turn.epoch,
+        "transcript": encode_messages(turn.messages),
+        "completions_used": turn.completions_used,
+        "attempts": turn.attempts,
+    }
 
 
 def outcome_columns(outcome: TurnOutcome) -> dict[str, str | None]:

@@ -3,10 +3,19 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, case, func, select, update
+from sqlalchemy import Connection, Executable, bindparam, case, func, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
-from refund_agent.adapters.sql_rows import RECORD_COLUMNS, outcome_columns, read_outcome, refund_record
+from refund_agent.adapters.sql_rows import (
+    FIND_REFUND,
+    OWN_TURN,
+    OWNED,
+    RECORD_COLUMNS,
+    outcome_columns,
+    owned_progress,
+    read_outcome,
+    refund_record,
+)
 from refund_agent.adapters.sql_tables import NEW_ROW, refunds, turns
 from refund_agent.outcomes import (
     CreateAnswer,
@@ -34,6 +43,25 @@ FOUND_COLUMNS = (
 )
 
 
+_FIND = (
+    select(*FOUND_COLUMNS, *RECORD_COLUMNS)
+    .select_from(turns.outerjoin(refunds, refunds.c.turn_id == turns.c.id))
+    .where(turns.c.id == OWN_TURN)
+)
+_KEY_HOLDER = select(turns.c.id, turns.c.fingerprint).where(turns.c.idempotency_key == bindparam("key"))
+_MARK_QUEUED = (
+    update(turns)
+    .where(turns.c.id == OWN_TURN, turns.c.state == "stored")
+    .values(state="queued", queued_at_ms=now_ms())
+)
+_CHECKPOINT = update(turns).where(OWNED)
+_END = update(turns).where(OWNED).values(state="ended", ended_at_ms=now_ms())
+_ENDED = select(turns.c.id).where(turns.c.id.in_(bindparam("ids", expanding=True)), turns.c.state == "ended")
+_WAITING = (
+    (turns.c.id == OWN_TURN) & turns.c.state.in_(("stored", "queued")) & (turns.c.deadline_at_ms > now_ms())
+)
+
+
 class SqlTurns:
     """Implements the port `Turns`."""
 
@@ -42,8 +70,8 @@ class SqlTurns:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._deadline_ms = round(deadline_seconds * 1000)
-        self._lease_ms = round(lease_seconds * 1000)
+        self._create = _create(database, deadline_ms=round(deadline_seconds * 1000))
+        self._begin = _begin(lease_ms=round(lease_seconds * 1000))
 
     def create(self, new: NewTurn) -> CreateAnswer:
         """Store a turn as `stored`; of two requests with one idempotency key, the first is stored."""
@@ -53,64 +81,28 @@ class SqlTurns:
             "request_id": new.request_id,
             "idempotency_key": new.idempotency_key or None,
             "fingerprint": new.fingerprint,
-            "state": "stored",
-            "epoch": 0,
-            "owner": "",
-            "completions_used": 0,
-            "attempts": 1,
-            "refund_attempted": False,
             "transcript": encode_messages([UserMessage(new.message)]),
-            "created_at_ms": now_ms(),
-            "deadline_at_ms": now_ms() + self._deadline_ms,
         }
-        add = self._database.insert_or_ignore(turns).values(row).returning(turns.c.id)
-        holder = select(turns.c.id, turns.c.fingerprint).where(turns.c.idempotency_key == new.idempotency_key)
-        with self._database.transaction() as tx:
-            if tx.execute(add).one_or_none() is not None:
+        with self._database.statement() as one:
+            if one.execute(self._create, row).one_or_none() is not None:
                 return Created()
-            held = tx.execute(holder).one_or_none()
+        with self._database.statement() as one:
+            held = one.execute(_KEY_HOLDER, {"key": new.idempotency_key}).one_or_none()
         if held is None:
             raise StoreUnavailable("the key's turn has just freed it")
         return Joined(held.id) if held.fingerprint == new.fingerprint else KeyReused()
 
     def mark_queued(self, turn_id: str) -> None:
         """Record that the broker took the message; a turn that has begun already stays as it is."""
-        stored = (turns.c.id == turn_id) & (turns.c.state == "stored")
-        with self._database.transaction() as tx:
-            tx.execute(update(turns).where(stored).values(state="queued", queued_at_ms=now_ms()))
+        with self._database.statement() as one:
+            one.execute(_MARK_QUEUED, {"own_turn": turn_id})
 
     def begin(self, turn_id: str, *, owner: str) -> Turn | None:
         """Take a waiting turn in one UPDATE; a second delivery matches no row."""
-        waiting = (
-            (turns.c.id == turn_id)
-            & turns.c.state.in_(("stored", "queued"))
-            & (turns.c.deadline_at_ms > now_ms())
-        )
-        take = (
-            update(turns)
-            .where(waiting)
-            .values(
-                state="running",
-                epoch=turns.c.epoch + 1,
-                owner=owner,
-                begun_at_ms=func.coalesce(turns.c.begun_at_ms, now_ms()),
-                lease_until_ms=now_ms() + self._lease_ms,
-            )
-            .returning(
-                turns.c.epoch,
-                turns.c.transcript,
-                turns.c.completions_used,
-                turns.c.attempts,
-                turns.c.refund_attempted,
-                turns.c.request_id,
-                (turns.c.deadline_at_ms - now_ms()).label("left_ms"),
-            )
-        )
-        with self._database.transaction() as tx:
-            row = tx.execute(take).one_or_none()
-            if row is None:
-                return None
-            refund = _find_refund(tx, turn_id) if row.refund_attempted else None
+        with self._database.statement() as one:
+            row = one.execute(self._begin, {"own_turn": turn_id, "owner": owner}).one_or_none()
+        if row is None:
+            return None
         return Turn(
             id=turn_id,
             epoch=row.epoch,
@@ -119,27 +111,20 @@ class SqlTurns:
             completions_used=row.completions_used,
             attempts=row.attempts,
             refund_attempted=row.refund_attempted,
-            refund=refund,
+            refund=self._find_refund(turn_id) if row.refund_attempted else None,
             request_id=row.request_id,
         )
 
     def checkpoint(self, turn: Turn) -> bool:
         """Keep the turn's state; False when this owner's epoch no longer holds it."""
-        return self._write(turn, {})
+        with self._database.statement() as one:
+            return one.execute(_CHECKPOINT, owned_progress(turn)).rowcount == 1
 
     def end(self, turn: Turn, outcome: TurnOutcome) -> bool:
         """End the turn; False when this owner's epoch no longer holds it."""
-        return self._write(turn, {"state": "ended", "ended_at_ms": now_ms(), **outcome_columns(outcome)})
-
-    def _write(self, turn: Turn, values: dict[str, object]) -> bool:
-        owned = (turns.c.id == turn.id) & (turns.c.epoch == turn.epoch) & (turns.c.state == "running")
-        kept = {
-            "transcript": encode_messages(turn.messages),
-            "completions_used": turn.completions_used,
-            "attempts": turn.attempts,
-        }
-        with self._database.transaction() as tx:
-            return tx.execute(update(turns).where(owned).values(kept | values)).rowcount == 1
+        with self._database.statement() as one:
+            ended = {**owned_progress(turn), **outcome_columns(outcome)}
+            return one.execute(_END, ended).rowcount == 1
 
     def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
         """Close the gate and end the turn, unless something came first; return what now stands.
@@ -165,20 +150,61 @@ class SqlTurns:
 
     def find(self, turn_id: str) -> TurnRecord | None:
         """Return the turn with its ledger row, or None."""
-        with self._database.transaction(read_only=True) as tx:
-            return _find(tx, turn_id)
+        with self._database.statement() as one:
+            return _find(one, turn_id)
 
     def ended(self, turn_ids: Collection[str]) -> set[str]:
         """Return those of the ids whose turn has ended."""
-        asked = select(turns.c.id).where(turns.c.id.in_(turn_ids), turns.c.state == "ended")
-        with self._database.transaction(read_only=True) as tx:
-            return set(tx.execute(asked).scalars())
+        with self._database.statement() as one:
+            return set(one.execute(_ENDED, {"ids": list(turn_ids)}).scalars())
+
+    def _find_refund(self, turn_id: str) -> RefundRecord | None:
+        with self._database.statement() as one:
+            row: Sequence[Any] | None = one.execute(FIND_REFUND, {"own_turn": turn_id}).one_or_none()
+        return None if row is None else refund_record(row)
 
 
-def _find(tx: Connection, turn_id: str) -> TurnRecord | None:
-    both = turns.outerjoin(refunds, refunds.c.turn_id == turns.c.id)
-    asked = select(*FOUND_COLUMNS, *RECORD_COLUMNS).select_from(both).where(turns.c.id == turn_id)
-    row: Sequence[Any] | None = tx.execute(asked).one_or_none()
+def _create(database: Database, *, deadline_ms: int) -> Executable:
+    """Build the INSERT of a new turn; it returns nothing where the idempotency key is taken."""
+    new = {
+        "state": "stored",
+        "epoch": 0,
+        "owner": "",
+        "completions_used": 0,
+        "attempts": 1,
+        "refund_attempted": False,
+        "created_at_ms": now_ms(),
+        "deadline_at_ms": now_ms() + deadline_ms,
+    }
+    return database.insert_or_ignore(turns).values(new).returning(turns.c.id)
+
+
+def _begin(*, lease_ms: int) -> Executable:
+    """Build the UPDATE that takes a waiting turn."""
+    taken = {
+        "state": "running",
+        "epoch": turns.c.epoch + 1,
+        "begun_at_ms": func.coalesce(turns.c.begun_at_ms, now_ms()),
+        "lease_until_ms": now_ms() + lease_ms,
+    }
+    return (
+        update(turns)
+        .where(_WAITING)
+        .values(taken)
+        .returning(
+            turns.c.epoch,
+            turns.c.transcript,
+            turns.c.completions_used,
+            turns.c.attempts,
+            turns.c.refund_attempted,
+            turns.c.request_id,
+            (turns.c.deadline_at_ms - now_ms()).label("left_ms"),
+        )
+    )
+
+
+def _find(one: Connection, turn_id: str) -> TurnRecord | None:
+    row: Sequence[Any] | None = one.execute(_FIND, {"own_turn": turn_id}).one_or_none()
     if row is None:
         return None
     return turn_record(row)
@@ -198,9 +224,3 @@ def turn_record(row: Sequence[Any]) -> TurnRecord:
         outcome=read_outcome(outcome, reply, reason),
         refund=None if refund[0] is None else refund_record(refund),
     )
-
-
-def _find_refund(tx: Connection, turn_id: str) -> RefundRecord | None:
-    asked = select(*RECORD_COLUMNS).where(refunds.c.turn_id == turn_id)
-    row: Sequence[Any] | None = tx.execute(asked).one_or_none()
-    return None if row is None else refund_record(row)
