@@ -4,7 +4,7 @@ from alembic import context
 from sqlalchemy import NullPool, create_engine
 
 from refund_agent.adapters.sql_database import normalised_url
-from refund_agent.adapters.sql_tables import metadata
+from refund_agent.adapters.sql_support_tables import metadata
 from refund_agent.settings import read_settings
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias, assert_never
 import structlog
 
 from refund_agent.outcomes import (
+    ConversationBusy,
     CreateAnswer,
     Created,
     DeadlinePassed,
@@ -63,7 +64,7 @@ class Started:
     turn_id: str
 
 
-Ask: TypeAlias = TurnRecord | Replayed | KeyReused | NotStored | Unreadable
+Ask: TypeAlias = TurnRecord | Replayed | KeyReused | ConversationBusy | NotStored | Unreadable
 
 
 class Facade:
@@ -88,7 +89,7 @@ class Facade:
                     return self._queue_turn(new.id) or self._wait(seat, new.id, deadline)
             case Joined(turn_id):
                 return self._join(turn_id, deadline)
-            case KeyReused() | NotStored():
+            case KeyReused() | ConversationBusy() | NotStored():
                 return stored
             case _:
                 assert_never(stored)
@@ -102,7 +103,7 @@ class Facade:
             case Joined(turn_id):
                 ended = self._find_ended(turn_id)
                 return Started(turn_id) if ended is None else Replayed(ended)
-            case KeyReused() | NotStored():
+            case KeyReused() | ConversationBusy() | NotStored():
                 return stored
             case _:
                 assert_never(stored)

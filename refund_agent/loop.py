@@ -66,7 +66,7 @@ class Loop:
             return Superseded()
         self._events.phase(turn.id, "thinking")
         answer = self._model.complete(
-            [self._rules, *turn.messages],
+            [self._rules, *turn.history, *turn.messages],
             self._toolbox.declarations,
             request_id=f"{turn.id}-{turn.completions_used}",
             timeout_seconds=min(self._completion_timeout_seconds, left),
@@ -83,6 +83,7 @@ class Loop:
 
     def _take(self, turn: Turn, answer: Completed) -> TurnOutcome | None:
         """Keep the message; text ends the turn, tool calls go on unless no completion could report them."""
+        turn.tokens_used += answer.tokens
         if not answer.message.tool_calls:
             return Replied(answer.message.content)
         if turn.budget_is_used_up:

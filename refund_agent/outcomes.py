@@ -131,7 +131,12 @@ class KeyReused:
     """The idempotency key belongs to a turn with another body: nothing is stored."""
 
 
-CreateAnswer: TypeAlias = Created | Joined | KeyReused
+@dataclass(frozen=True, slots=True)
+class ConversationBusy:
+    """Another turn of this conversation has not ended: nothing is stored."""
+
+
+CreateAnswer: TypeAlias = Created | Joined | KeyReused | ConversationBusy
 
 # --- How a turn ends ------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ class Completed:
 
     message: AssistantMessage
     truncated: bool = False
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,14 @@ class Ledger(Protocol):
         A claim that the sweeper has already made `unknown` is not flipped: the answer is kept beside
         it as late evidence.
         """
+        ...
+
+
+class Conversations(Protocol):
+    """What a conversation said before a turn."""
+
+    def history(self, turn: Turn) -> list[Message]:
+        """Return the messages of earlier turns, capped, every tool call with its answer."""
         ...
 
 

@@ -1,17 +1,16 @@
 """One delivery of one turn's message: begin, run the loop, end, wake whoever waits."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from refund_agent.loop import Loop
 from refund_agent.outcomes import Broken, Superseded, TurnOutcome
 from refund_agent.ports import Events, StoreUnavailable, Turns
-from refund_agent.turn import Turn
+from refund_agent.turn import Agent, Turn
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -29,12 +28,27 @@ class LeftForAnother:
 Ending: TypeAlias = TurnOutcome | Superseded | NothingToDo | LeftForAnother
 
 
+class RunsTurns(Protocol):
+    """An agent: the loop itself, or the loop with something before and after."""
+
+    def run(self, turn: Turn) -> TurnOutcome | Superseded:
+        """Run `turn` from wherever it stands."""
+        ...
+
+
 class Runner:
     """Runs turns for one worker process, named `owner`."""
 
-    def __init__(self, *, turns: Turns, loop: Loop, events: Events, owner: str) -> None:
+    def __init__(
+        self,
+        *,
+        turns: Turns,
+        agents: Mapping[Agent, RunsTurns],
+        events: Events,
+        owner: str,
+    ) -> None:
         self._turns = turns
-        self._loop = loop
+        self._agents = agents
         self._events = events
         self._owner = owner
         self._running: set[str] = set()
@@ -75,7 +89,7 @@ class Runner:
 
     def _outcome(self, turn: Turn) -> TurnOutcome | Superseded:
         try:
-            return self._loop.run(turn)
+            return self._agents[turn.agent].run(turn)
         except StoreUnavailable:
             raise
         except Exception as bug:

@@ -1,10 +1,13 @@
 """A turn's state: its transcript and what it has used. Everything a checkpoint keeps is here."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from refund_agent.outcomes import CallPosition, RefundRecord, TurnOutcome
+
+Agent: TypeAlias = Literal["refund_chat", "support"]
+"""Who answers a turn: each has its own rules, model and tools; loop, gate and ledger are the same."""
 
 MAX_COMPLETIONS = 5
 MAX_ATTEMPTS = 2
@@ -64,6 +67,7 @@ class Turn:
     `epoch` counts owners: a write that carries an old epoch matches no row. `deadline` is a reading
     of the owner's monotonic clock, in seconds. `refund_attempted` is true from the moment the claim is
     committed, before the request is sent, and never becomes false again.
+    `history` is what the conversation said before this turn; it is read again, never kept with the turn.
     """
 
     id: str
@@ -75,6 +79,11 @@ class Turn:
     refund_attempted: bool = False
     refund: RefundRecord | None = None
     request_id: str = ""
+    agent: Agent = "refund_chat"
+    user_id: str = ""
+    conversation_id: str = ""
+    history: list[Message] = field(default_factory=list["Message"])
+    tokens_used: int = 0
 
     @property
     def budget_is_used_up(self) -> bool:
@@ -113,6 +122,8 @@ class TurnRecord:
     epoch: int = 0
     outcome: TurnOutcome | None = None
     refund: RefundRecord | None = None
+    user_id: str = ""
+    conversation_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +139,8 @@ class NewTurn:
     request_id: str = ""
     idempotency_key: str = ""
     fingerprint: str = ""
+    agent: Agent = "refund_chat"
+    conversation_id: str = ""
 
 
 def encode_messages(messages: list[Message] | tuple[Message, ...]) -> str:

@@ -150,7 +150,9 @@ def build_worker(
     )
     loop = _refund_chat_loop(settings, stores, audit=audit, events=events)
     return WorkerParts(
-        runner=Runner(turns=stores.turns, loop=loop, events=events, owner=settings.process_id),
+        runner=Runner(
+            turns=stores.turns, agents={"refund_chat": loop}, events=events, owner=settings.process_id
+        ),
         sweeper=Sweeper(sweeps=sweeps, turns=stores.turns, queue=queue, audit=audit, events=events),
         sweeps=sweeps,
         presence=RedisPresence(stores.redis, kind="worker"),

@@ -13,6 +13,7 @@ class Kind(Enum):
     NO_SUCH_TURN = (404, "There is no such turn", "Look for its id in `X-Turn-Id`.")
     METHOD_NOT_ALLOWED = (405, "This path does not take this method", "Use a method listed in `Allow`.")
     BODY_TOO_SLOW = (408, "The body did not arrive in time", "Send the request again, whole.")
+    CONVERSATION_BUSY = (409, "The conversation has a turn running", "Wait for its end, then send again.")
     BODY_TOO_LARGE = (413, "The body is over the size limit", "Send at most 64 kB.")
     WRONG_CONTENT_TYPE = (415, "The body must be application/json", "Mend the caller.")
     INVALID_BODY = (422, "The body has the wrong shape", "Mend what `errors` names.")

@@ -42,7 +42,14 @@ PREFER: Final = {
     "schema": {"type": "string"},
 }
 OTHER_KINDS: Final = frozenset(
-    {Kind.NOT_FOUND, Kind.NO_SUCH_TURN, Kind.METHOD_NOT_ALLOWED, Kind.NOT_READY, Kind.NOT_READABLE}
+    {
+        Kind.NOT_FOUND,
+        Kind.NO_SUCH_TURN,
+        Kind.METHOD_NOT_ALLOWED,
+        Kind.NOT_READY,
+        Kind.NOT_READABLE,
+        Kind.CONVERSATION_BUSY,
+    }
 )
 OWN_KINDS: Final = tuple(kind for kind in Kind if kind not in OTHER_KINDS)
 

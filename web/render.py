@@ -9,6 +9,7 @@ from refund_agent.facade import Ask, NotStored, Replayed, Unreadable
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
+    ConversationBusy,
     DeadlinePassed,
     KeyReused,
     NotAccepted,
@@ -37,6 +38,11 @@ def render(ask: Ask) -> Response:
         case KeyReused():
             detail = f"Another body was sent with this key before. This one was not taken. {NO_REFUND}"
             return respond(Problem(Kind.KEY_REUSED, detail))
+        case ConversationBusy():
+            detail = (
+                f"Another message of this conversation is being answered. This one was not taken. {NO_REFUND}"
+            )
+            return respond(Problem(Kind.CONVERSATION_BUSY, detail))
         case NotStored():
             detail = f"The database did not take the request. It never ran. {NO_REFUND}"
             return respond(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER))

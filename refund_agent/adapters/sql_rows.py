@@ -69,6 +69,7 @@ def owned_progress(turn: Turn) -> dict[str, object]:
         "transcript": encode_messages(turn.messages),
         "completions_used": turn.completions_used,
         "attempts": turn.attempts,
+        "tokens_used": turn.tokens_used,
     }
 
 

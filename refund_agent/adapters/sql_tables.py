@@ -23,7 +23,9 @@ turns = Table(
     "turns",
     metadata,
     Column("id", String(36), primary_key=True),
+    Column("agent", String(16), nullable=False, server_default="refund_chat"),
     Column("user_id", Text, nullable=False),
+    Column("conversation_id", String(36)),
     Column("request_id", Text, nullable=False),
     Column("idempotency_key", String(64), unique=True),
     Column("fingerprint", String(64), nullable=False, server_default=""),
@@ -33,6 +35,7 @@ turns = Table(
     Column("completions_used", Integer, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("refund_attempted", Boolean, nullable=False),
+    Column("tokens_used", Integer, nullable=False, server_default="0"),
     Column("transcript", Text, nullable=False),
     Column("outcome", String(32)),
     Column("reply", Text),
@@ -49,6 +52,14 @@ turns = Table(
     CheckConstraint("(state = 'ended') = (outcome IS NOT NULL)", name="turns_outcome"),
     Index("turns_unended", "state", "lease_until_ms", postgresql_where=text("state <> 'ended'")),
     Index("turns_ended_at", "ended_at_ms"),
+    Index("turns_conversation", "conversation_id", "created_at_ms"),
+    Index(
+        "turns_one_open_per_conversation",
+        "conversation_id",
+        unique=True,
+        sqlite_where=text("state <> 'ended'"),
+        postgresql_where=text("state <> 'ended'"),
+    ),
 )
 
 refunds = Table(

@@ -18,6 +18,7 @@ from refund_agent.adapters.sql_rows import (
 )
 from refund_agent.adapters.sql_tables import NEW_ROW, refunds, turns
 from refund_agent.outcomes import (
+    ConversationBusy,
     CreateAnswer,
     Created,
     Joined,
@@ -40,6 +41,8 @@ FOUND_COLUMNS = (
     turns.c.outcome,
     turns.c.reply,
     turns.c.reason,
+    turns.c.user_id,
+    turns.c.conversation_id,
 )
 
 
@@ -74,10 +77,12 @@ class SqlTurns:
         self._begin = _begin(lease_ms=round(lease_seconds * 1000))
 
     def create(self, new: NewTurn) -> CreateAnswer:
-        """Store a turn as `stored`; of two requests with one idempotency key, the first is stored."""
+        """Store a turn as `stored`; one per idempotency key, and one unended per conversation."""
         row = {
             "id": new.id,
+            "agent": new.agent,
             "user_id": new.user_id,
+            "conversation_id": new.conversation_id or None,
             "request_id": new.request_id,
             "idempotency_key": new.idempotency_key or None,
             "fingerprint": new.fingerprint,
@@ -88,6 +93,8 @@ class SqlTurns:
                 return Created()
         with self._database.statement() as one:
             held = one.execute(_KEY_HOLDER, {"key": new.idempotency_key}).one_or_none()
+        if held is None and new.conversation_id:
+            return ConversationBusy()
         if held is None:
             raise StoreUnavailable("the key's turn has just freed it")
         return Joined(held.id) if held.fingerprint == new.fingerprint else KeyReused()
@@ -113,6 +120,10 @@ class SqlTurns:
             refund_attempted=row.refund_attempted,
             refund=self._find_refund(turn_id) if row.refund_attempted else None,
             request_id=row.request_id,
+            agent=row.agent,
+            user_id=row.user_id,
+            conversation_id=row.conversation_id or "",
+            tokens_used=row.tokens_used,
         )
 
     def checkpoint(self, turn: Turn) -> bool:
@@ -198,6 +209,10 @@ def _begin(*, lease_ms: int) -> Executable:
             turns.c.attempts,
             turns.c.refund_attempted,
             turns.c.request_id,
+            turns.c.agent,
+            turns.c.user_id,
+            turns.c.conversation_id,
+            turns.c.tokens_used,
             (turns.c.deadline_at_ms - now_ms()).label("left_ms"),
         )
     )
@@ -212,7 +227,10 @@ def _find(one: Connection, turn_id: str) -> TurnRecord | None:
 
 def turn_record(row: Sequence[Any]) -> TurnRecord:
     """Read a row selected by `FOUND_COLUMNS` and `RECORD_COLUMNS`, joined."""
-    turn_id, state, created, deadline, used, attempts, epoch, outcome, reply, reason, *refund = row
+    (turn_id, state, created, deadline, used, attempts, epoch, outcome, reply, reason, user, conversation) = (
+        row[: len(FOUND_COLUMNS)]
+    )
+    refund = row[len(FOUND_COLUMNS) :]
     return TurnRecord(
         id=turn_id,
         state=state,
@@ -223,4 +241,6 @@ def turn_record(row: Sequence[Any]) -> TurnRecord:
         epoch=epoch,
         outcome=read_outcome(outcome, reply, reason),
         refund=None if refund[0] is None else refund_record(refund),
+        user_id=user,
+        conversation_id=conversation or "",
     )

@@ -1,6 +1,7 @@
 """A facade over a desk's database: what a customer's request meets."""
 
 from collections.abc import Callable
+from typing import Any
 
 from refund_agent.facade import Ask, Facade
 from refund_agent.turn import NewTurn, TurnRecord
@@ -23,7 +24,7 @@ class Counter:
             deadline_seconds=120.0,
         )
 
-    def ask(self, *while_waiting: Callable[[], object], turn_id: str = "turn-1", **keys: str) -> Ask:
+    def ask(self, *while_waiting: Callable[[], object], turn_id: str = "turn-1", **keys: Any) -> Ask:
         """Ask once; `while_waiting` happen one a wait, and then the time passes."""
         self.room.while_waiting = list(while_waiting)
         return self.facade.ask(NewTurn(turn_id, "user-1", "refund 5.00 for A1", **keys))

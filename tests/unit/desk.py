@@ -63,7 +63,9 @@ class Desk:
     def deliver(self, *script: Script, turn_id: str = "turn-1", owner: str = "worker-1") -> Ending:
         """Deliver the turn's message to a worker while the model answers by `script`."""
         self.model = FakeModel(*script)
-        return Runner(turns=self.turns, loop=self.loop(), events=self.events, owner=owner).run(turn_id)
+        return Runner(
+            turns=self.turns, agents={"refund_chat": self.loop()}, events=self.events, owner=owner
+        ).run(turn_id)
 
     def loop(self) -> Loop:
         return Loop(

@@ -1,5 +1,7 @@
 """Requests with an idempotency key, requests that do not wait, and a process that has to stop."""
 
+from typing import Any
+
 import pytest
 
 from refund_agent.facade import NotStored, Replayed, Started, Unreadable
@@ -11,8 +13,8 @@ from tests.unit.desk import Desk
 
 fault = pytest.mark.fault
 
-KEY = {"idempotency_key": "key-1", "fingerprint": "body-1"}
-OTHER_BODY = {"idempotency_key": "key-1", "fingerprint": "body-2"}
+KEY: dict[str, Any] = {"idempotency_key": "key-1", "fingerprint": "body-1"}
+OTHER_BODY: dict[str, Any] = {"idempotency_key": "key-1", "fingerprint": "body-2"}
 
 
 @pytest.fixture

@@ -203,4 +203,4 @@ def test_a_turn_whose_worker_died_goes_on_with_the_next_delivery(desk: Desk) -> 
 
 
 def other_worker(desk: Desk) -> Runner:
-    return Runner(turns=desk.turns, loop=desk.loop(), events=desk.events, owner="worker-2")
+    return Runner(turns=desk.turns, agents={"refund_chat": desk.loop()}, events=desk.events, owner="worker-2")
