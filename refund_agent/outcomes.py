@@ -7,6 +7,8 @@ type-check until every reader can say what it means.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from refund_agent.policy import Refusal
+
 # --- What payments answered -----------------------------------------------------------------------
 
 
@@ -109,7 +111,14 @@ class Superseded:
     """This worker no longer owns the turn: it ended, or another worker resumed it. Stop."""
 
 
-ClaimAnswer: TypeAlias = Claimed | AlreadyDecided | OrderBusy | Superseded
+@dataclass(frozen=True, slots=True)
+class RefusedByPolicy:
+    """The policy, asked again under the claim's lock, said no or sent it to a person. Nothing is kept."""
+
+    decision: Refusal
+
+
+ClaimAnswer: TypeAlias = Claimed | AlreadyDecided | OrderBusy | RefusedByPolicy | Superseded
 
 # --- What storing a turn says ---------------------------------------------------------------------
 

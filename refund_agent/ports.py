@@ -13,6 +13,7 @@ from refund_agent.outcomes import (
     RefundRecord,
     TurnOutcome,
 )
+from refund_agent.policy import PolicyCheck
 from refund_agent.turn import AssistantMessage, Message, NewTurn, Turn, TurnRecord
 
 # --- The model ------------------------------------------------------------------------------------
@@ -80,8 +81,20 @@ class Payments(Protocol):
 class Ledger(Protocol):
     """The gate: at most one row a turn, and the first writer wins. Each call is one transaction."""
 
-    def claim(self, turn: Turn, *, call: CallPosition, order_id: str, amount_cents: int) -> ClaimAnswer:
-        """Take the turn's one right to send, and checkpoint the turn in the same commit."""
+    def claim(
+        self,
+        turn: Turn,
+        *,
+        call: CallPosition,
+        order_id: str,
+        amount_cents: int,
+        check: PolicyCheck | None = None,
+    ) -> ClaimAnswer:
+        """Take the turn's one right to send, and checkpoint the turn in the same commit.
+
+        A `check` is run inside the transaction, on facts read under the order's lock; only what it
+        approves is claimed, and what it refuses leaves nothing behind.
+        """
         ...
 
     def settle(self, claimed: RefundRecord, *, epoch: int, answer: PaymentAnswer) -> RefundRecord:
@@ -90,14 +103,6 @@ class Ledger(Protocol):
         A claim that the sweeper has already made `unknown` is not flipped: the answer is kept beside
         it as late evidence.
         """
-        ...
-
-
-class Conversations(Protocol):
-    """What a conversation said before a turn."""
-
-    def history(self, turn: Turn) -> list[Message]:
-        """Return the messages of earlier turns, capped, every tool call with its answer."""
         ...
 
 

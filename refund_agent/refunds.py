@@ -19,9 +19,12 @@ from refund_agent.outcomes import (
     OrderBusy,
     PaymentAnswer,
     RefundRecord,
+    RefusedByPolicy,
     Superseded,
     Unknown,
 )
+from refund_agent.policy import PolicyCheck
+from refund_agent.policy_text import say
 from refund_agent.ports import Audit, Clock, Events, Ledger, Payments, StoreUnavailable
 from refund_agent.tools import Answer, IssueRefundArguments, Tool, error
 from refund_agent.turn import Turn
@@ -67,14 +70,23 @@ class Refunds:
         )
 
     def issue(
-        self, turn: Turn, *, call: CallPosition, order_id: str, amount_cents: int
+        self,
+        turn: Turn,
+        *,
+        call: CallPosition,
+        order_id: str,
+        amount_cents: int,
+        check: PolicyCheck | None = None,
     ) -> Answer | Superseded:
-        """Refund once, or say why not. `Superseded`: this worker lost the turn and must stop."""
+        """Refund once, or say why not. `Superseded`: this worker lost the turn and must stop.
+
+        A refusal by `check` is no attempt: the model may ask for something that the policy allows.
+        """
         if turn.refund_attempted:
             return self._refuse_or_remember(turn, call)
         if turn.deadline - self._clock.monotonic() < self._needed_seconds:
             return error("not sent: too little time is left in this request; a colleague will follow up")
-        claim = self._ledger.claim(turn, call=call, order_id=order_id, amount_cents=amount_cents)
+        claim = self._ledger.claim(turn, call=call, order_id=order_id, amount_cents=amount_cents, check=check)
         match claim:
             case Claimed(record):
                 turn.refund_attempted = True
@@ -86,6 +98,8 @@ class Refunds:
                 turn.refund_attempted = True
                 turn.refund = record
                 return error("refused: this request's refund is already decided")
+            case RefusedByPolicy(decision):
+                return error(f"not sent: {say(decision)}")
             case Superseded():
                 return claim
             case _:

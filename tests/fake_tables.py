@@ -3,7 +3,9 @@
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date
 
+from refund_agent.orders import Order, RefundsSoFar
 from refund_agent.outcomes import (
     AlreadyDecided,
     CallPosition,
@@ -19,11 +21,13 @@ from refund_agent.outcomes import (
     Paid,
     PaymentAnswer,
     RefundRecord,
+    RefusedByPolicy,
     Rejected,
     Superseded,
     TurnOutcome,
     Unknown,
 )
+from refund_agent.policy import Approved, LockedFacts, PolicyCheck
 from refund_agent.ports import Clock, StoreUnavailable
 from refund_agent.turn import (
     NewTurn,
@@ -64,6 +68,8 @@ class FakeDatabase:
     claim_epochs: dict[str, int] = field(default_factory=dict[str, int])
     late_answers: dict[str, PaymentAnswer] = field(default_factory=dict[str, PaymentAnswer])
     outages: list[str] = field(default_factory=list[str])
+    orders: dict[str, Order] = field(default_factory=dict[str, Order])
+    today: date = date(2026, 11, 20)
 
     @contextmanager
     def transaction(self, name: str) -> Iterator[None]:
@@ -79,6 +85,15 @@ class FakeDatabase:
         """Return the row if this owner's epoch still holds it."""
         row = self.turns[turn.id]
         return row if row.state == "running" and row.epoch == turn.epoch else None
+
+    def refunds_of(self, order_id: str) -> RefundsSoFar:
+        """Sum what the ledger says about an order."""
+        of_order = [record for record in self.refunds.values() if record.order_id == order_id]
+        paid = sum(record.amount_cents for record in of_order if record.state == "paid")
+        unconfirmed = sum(
+            record.amount_cents for record in of_order if record.state in {"claimed", "unknown"}
+        )
+        return RefundsSoFar(paid, unconfirmed, self.today if paid else None)
 
     def owner_dies(self, turn_id: str) -> None:
         """Do what the sweeper does with a turn whose lease has lapsed."""
@@ -102,7 +117,15 @@ class FakeLedger:
     def __init__(self, database: FakeDatabase) -> None:
         self._database = database
 
-    def claim(self, turn: Turn, *, call: CallPosition, order_id: str, amount_cents: int) -> ClaimAnswer:
+    def claim(
+        self,
+        turn: Turn,
+        *,
+        call: CallPosition,
+        order_id: str,
+        amount_cents: int,
+        check: PolicyCheck | None = None,
+    ) -> ClaimAnswer:
         tables = self._database
         with tables.transaction("claim"):
             row = tables.owned(turn)
@@ -110,8 +133,12 @@ class FakeLedger:
                 return Superseded()
             if turn.id in tables.refunds:
                 return AlreadyDecided(tables.refunds[turn.id])
-            open_states = {"claimed", "unknown"}
-            if any(r.order_id == order_id and r.state in open_states for r in tables.refunds.values()):
+            refunded = tables.refunds_of(order_id)
+            if check is not None:
+                decision = check(LockedFacts(tables.orders.get(order_id), refunded, tables.today))
+                if not isinstance(decision, Approved):
+                    return RefusedByPolicy(decision)
+            if refunded.unconfirmed_cents:
                 return OrderBusy(order_id)
             _keep(row, turn)
             row.refund_attempted = True

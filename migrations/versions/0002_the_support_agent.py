@@ -105,6 +105,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("orders_customer", "orders", ["customer_id"], unique=False)
+    op.create_index("refunds_of_order", "refunds", ["order_id"], unique=False)
     op.add_column(
         "turns", sa.Column("agent", sa.String(length=16), server_default="refund_chat", nullable=False)
     )
@@ -132,6 +133,7 @@ def downgrade() -> None:
     op.drop_column("turns", "tokens_used")
     op.drop_column("turns", "conversation_id")
     op.drop_column("turns", "agent")
+    op.drop_index("refunds_of_order", table_name="refunds")
     op.drop_index("orders_customer", table_name="orders")
     op.drop_table("orders")
     op.drop_table("events")

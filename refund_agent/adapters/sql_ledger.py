@@ -6,6 +6,14 @@ from dataclasses import asdict
 from sqlalchemy import Connection, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_order_rows import (
+    LOCK_ORDER,
+    REFUNDS_OF_OTHERS,
+    TODAY,
+    read_day,
+    read_order,
+    read_refunds,
+)
 from refund_agent.adapters.sql_rows import (
     FIND_REFUND,
     OWN_EPOCH,
@@ -25,9 +33,11 @@ from refund_agent.outcomes import (
     OrderBusy,
     PaymentAnswer,
     RefundRecord,
+    RefusedByPolicy,
     Superseded,
     Unknown,
 )
+from refund_agent.policy import Approved, LockedFacts, PolicyCheck, Refusal
 from refund_agent.turn import Turn
 
 _MARK_ATTEMPTED = update(turns).where(OWNED).values(refund_attempted=True)
@@ -45,6 +55,14 @@ class _Conflict(Exception):
     """Somebody's row was there first; raised inside the transaction so that it leaves nothing."""
 
 
+class _Refused(Exception):
+    """The policy said no; raised inside the transaction so that it leaves nothing."""
+
+    def __init__(self, decision: Refusal) -> None:
+        super().__init__(decision.rule)
+        self.decision = decision
+
+
 class SqlLedger:
     """Implements the port `Ledger`."""
 
@@ -53,7 +71,15 @@ class SqlLedger:
         new = {**NEW_ROW, "decided_at_ms": now_ms()}
         self._insert = database.insert_or_ignore(refunds).values(new).returning(refunds.c.turn_id)
 
-    def claim(self, turn: Turn, *, call: CallPosition, order_id: str, amount_cents: int) -> ClaimAnswer:
+    def claim(
+        self,
+        turn: Turn,
+        *,
+        call: CallPosition,
+        order_id: str,
+        amount_cents: int,
+        check: PolicyCheck | None = None,
+    ) -> ClaimAnswer:
         """Insert the turn's one row and mark the turn, in one commit, before any socket opens.
 
         The first writer wins: a conflict on the turn's id or on the order's open refund means "no", and
@@ -64,7 +90,12 @@ class SqlLedger:
             with self._database.transaction() as tx:
                 if tx.execute(_MARK_ATTEMPTED, owned_progress(turn)).rowcount != 1:
                     return Superseded()
-                self._insert_first(tx, record, epoch=turn.epoch)
+                if check is None:
+                    self._insert_first(tx, record, epoch=turn.epoch)
+                else:
+                    self._insert_if_allowed(tx, record, epoch=turn.epoch, check=check)
+        except _Refused as refused:
+            return RefusedByPolicy(refused.decision)
         except _Conflict:
             decided = self.find(turn.id)
             return OrderBusy(order_id) if decided is None else AlreadyDecided(decided)
@@ -88,8 +119,39 @@ class SqlLedger:
         return None if row is None else refund_record(row)
 
     def _insert_first(self, tx: Connection, record: RefundRecord, *, epoch: int) -> None:
-        if tx.execute(self._insert, {**asdict(record), "epoch": epoch}).one_or_none() is None:
+        if not self._insert_row(tx, record, epoch=epoch):
             raise _Conflict
+
+    def _insert_if_allowed(
+        self, tx: Connection, record: RefundRecord, *, epoch: int, check: PolicyCheck
+    ) -> None:
+        """Lock the order, insert, and only then ask what others have refunded and what the policy says.
+
+        Once our row is in, no other turn can have an open refund of this order, and every paid one is in
+        sight: nothing can pass on the balance that we see, even where the order itself is not in our
+        tables and has no row to lock. A refusal takes our row away again. It also goes before "busy",
+        so that nothing is told of an order that is not the customer's.
+        """
+        this = {"order_id": record.order_id, "turn_id": record.turn_id}
+        order = tx.execute(LOCK_ORDER, this).one_or_none()
+        inserted = self._insert_row(tx, record, epoch=epoch)
+        if not inserted and tx.execute(FIND_REFUND, {"own_turn": record.turn_id}).one_or_none() is not None:
+            raise _Conflict
+        facts = LockedFacts(
+            order=None if order is None else read_order(order),
+            refunds=read_refunds(tx.execute(REFUNDS_OF_OTHERS, this).one()),
+            today=read_day(tx.execute(TODAY).scalar_one()),
+        )
+        decision = check(facts)
+        if not isinstance(decision, Approved):
+            raise _Refused(decision)
+        if decision.amount_cents != record.amount_cents:
+            raise AssertionError("the policy approved another amount than the one to be claimed")
+        if not inserted:
+            raise _Conflict
+
+    def _insert_row(self, tx: Connection, record: RefundRecord, *, epoch: int) -> bool:
+        return tx.execute(self._insert, {**asdict(record), "epoch": epoch}).one_or_none() is not None
 
     def _keep_late_answer(self, tx: Connection, mine: dict[str, object], answer: PaymentAnswer) -> None:
         """An answer that came after the sweeper gave the claim up is evidence for a person, not a verdict."""

@@ -93,6 +93,7 @@ refunds = Table(
         postgresql_where=text("state IN ('claimed', 'unknown')"),
     ),
     Index("refunds_not_mirrored", "state", "mirrored_state"),
+    Index("refunds_of_order", "order_id"),
 )
 
 resolutions = Table(
