@@ -1,0 +1,172 @@
+"""Conversations in SQL. What the agent said is read from its turns; nothing is stored twice."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, cast
+
+from sqlalchemy import func, insert, select, tuple_, update
+
+from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_rows import RECORD_COLUMNS, read_outcome, refund_record
+from refund_agent.adapters.sql_support_tables import conversations, entries
+from refund_agent.adapters.sql_tables import refunds, turns
+from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
+from refund_agent.outcomes import Replied, TurnOutcome
+from refund_agent.transcripts import finished, join, words_of_a_person, words_of_the_customer
+from refund_agent.turn import Message, Turn, UserMessage, decode_messages
+
+MAX_LINES = 500
+MAX_HISTORY_TURNS = 40
+
+_COLUMNS = (
+    conversations.c.id,
+    conversations.c.customer_id,
+    conversations.c.owner,
+    conversations.c.created_at_ms,
+    conversations.c.updated_at_ms,
+)
+_SPEAKERS: dict[str, Any] = {"customer": "customer", "staff": "staff"}
+
+
+class SqlConversations:
+    """Implements the port `Conversations`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
+        """Store a new conversation."""
+        new = {
+            "id": conversation_id,
+            "customer_id": customer_id,
+            "owner": "agent",
+            "created_at_ms": now_ms(),
+            "updated_at_ms": now_ms(),
+        }
+        with self._database.statement() as one:
+            row = one.execute(insert(conversations).values(new).returning(*_COLUMNS)).one()
+        return Conversation(*row)
+
+    def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
+        """Return it, or None when it is not there or not this customer's; None as customer: staff asks."""
+        asked = select(*_COLUMNS).where(conversations.c.id == conversation_id)
+        if customer_id is not None:
+            asked = asked.where(conversations.c.customer_id == customer_id)
+        with self._database.statement() as one:
+            row = one.execute(asked).one_or_none()
+        return None if row is None else Conversation(*row)
+
+    def page(self, *, customer_id: str, before: Cursor | None, limit: int) -> Sequence[Conversation]:
+        """Return the customer's conversations, newest first, those after the cursor."""
+        asked = select(*_COLUMNS).where(conversations.c.customer_id == customer_id)
+        if before is not None:
+            place = tuple_(conversations.c.updated_at_ms, conversations.c.id)
+            asked = asked.where(place < (before.updated_at_ms, before.id))
+        newest = asked.order_by(conversations.c.updated_at_ms.desc(), conversations.c.id.desc()).limit(limit)
+        with self._database.statement() as one:
+            return [Conversation(*row) for row in one.execute(newest)]
+
+    def lines(self, conversation_id: str) -> Sequence[Line]:
+        """Return everything said, in order."""
+        with self._database.statement() as one:
+            said = [_lines_of_turn(row) for row in one.execute(_turns_of(conversation_id, MAX_LINES)).all()]
+            noted = one.execute(
+                select(entries).where(entries.c.conversation_id == conversation_id).limit(MAX_LINES)
+            ).all()
+        between = [Line(e.at_ms, _SPEAKERS.get(e.kind, "system"), e.text) for e in noted]
+        return sorted([line for turn in said for line in turn] + between, key=lambda line: line.at_ms)
+
+    def usage(self, conversation_id: str) -> Usage:
+        """Return how many turns and tokens it has used."""
+        asked = select(func.count(), func.coalesce(func.sum(turns.c.tokens_used), 0)).where(
+            turns.c.conversation_id == conversation_id
+        )
+        with self._database.statement() as one:
+            count, tokens = one.execute(asked).one()
+        return Usage(int(count), int(tokens))
+
+    def history(self, turn: Turn) -> list[Message]:
+        """Return what was said before `turn`, capped, every tool call with its answer."""
+        earlier = _turns_of(turn.conversation_id, MAX_HISTORY_TURNS).where(
+            turns.c.id != turn.id, turns.c.state == "ended"
+        )
+        with self._database.statement() as one:
+            said = one.execute(earlier).all()
+            noted = one.execute(
+                select(entries).where(
+                    entries.c.conversation_id == turn.conversation_id,
+                    entries.c.kind.in_(("customer", "staff")),
+                )
+            ).all()
+        pieces: list[tuple[int, list[Message]]] = []
+        for row in said:
+            outcome = cast("TurnOutcome", read_outcome(row.outcome, row.reply, row.reason))
+            pieces.append((row.created_at_ms, finished(decode_messages(row.transcript), outcome)))
+        for entry in noted:
+            word = words_of_the_customer if entry.kind == "customer" else words_of_a_person
+            pieces.append((entry.at_ms, [word(entry.text)]))
+        return join([messages for _, messages in sorted(pieces, key=lambda piece: piece[0])])
+
+    def add(self, conversation_id: str, entry: Entry) -> None:
+        """Record something said or done outside a turn."""
+        with self._database.transaction() as tx:
+            tx.execute(insert(entries).values(_entry(conversation_id, entry)))
+            tx.execute(_touch(conversation_id))
+
+    def hand(self, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
+        """Give the conversation to a person or back to the agent; False when it is there already."""
+        hand = update(conversations).where(conversations.c.id == conversation_id, conversations.c.owner != to)
+        with self._database.transaction() as tx:
+            if tx.execute(hand.values(owner=to, updated_at_ms=now_ms())).rowcount != 1:
+                return False
+            tx.execute(insert(entries).values(_entry(conversation_id, entry)))
+        return True
+
+
+def _touch(conversation_id: str) -> Any:  # noqa: ANN401 - an SQLAlchemy UPDATE
+    return update(conversations).where(conversations.c.id == conversation_id).values(updated_at_ms=now_ms())
+
+
+def _entry(conversation_id: str, entry: Entry) -> dict[str, object]:
+    return {
+        "id": str(uuid.uuid4()),
+        "conversation_id": conversation_id,
+        "kind": entry.kind,
+        "author": entry.author,
+        "text": entry.text,
+        "at_ms": now_ms(),
+    }
+
+
+def _turns_of(conversation_id: str, limit: int) -> Any:  # noqa: ANN401 - an SQLAlchemy SELECT
+    """The newest turns of a conversation, joined with their refunds."""
+    both = turns.outerjoin(refunds, refunds.c.turn_id == turns.c.id)
+    return (
+        select(
+            turns.c.id.label("turn"),
+            turns.c.created_at_ms,
+            turns.c.ended_at_ms,
+            turns.c.transcript,
+            turns.c.outcome,
+            turns.c.reply,
+            turns.c.reason,
+            *RECORD_COLUMNS,
+        )
+        .select_from(both)
+        .where(turns.c.conversation_id == conversation_id)
+        .order_by(turns.c.created_at_ms.desc())
+        .limit(limit)
+    )
+
+
+def _lines_of_turn(row: Any) -> list[Line]:  # noqa: ANN401 - a row of `_turns_of`
+    first = decode_messages(row.transcript)[0]
+    asked = first.content if isinstance(first, UserMessage) else ""
+    lines = [Line(row.created_at_ms, "customer", asked, row.turn)]
+    outcome = read_outcome(row.outcome, row.reply, row.reason)
+    refund = None if row.turn_id is None else refund_record(row[-len(RECORD_COLUMNS) :])
+    if isinstance(outcome, Replied):
+        lines.append(Line(row.ended_at_ms, "agent", outcome.text, row.turn, refund))
+    elif outcome is not None:
+        lines.append(Line(row.ended_at_ms, "system", "This message was not answered.", row.turn, refund))
+    return lines

@@ -1,0 +1,94 @@
+"""Conversations of the support agent: whose they are, who speaks in them, and what was said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from refund_agent.outcomes import RefundRecord
+from refund_agent.turn import Message, Turn
+
+Owner: TypeAlias = Literal["agent", "person"]
+EntryKind: TypeAlias = Literal["customer", "staff", "hand_off", "taken_back", "approval", "refund"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One customer's conversation. Times are milliseconds of database time."""
+
+    id: str
+    customer_id: str
+    owner: Owner
+    created_at_ms: int
+    updated_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last conversation of a page; the next page begins after it."""
+
+    updated_at_ms: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something said or done outside a turn: a person's words, both ends of a hand-off, an approval."""
+
+    kind: EntryKind
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a conversation as people read it."""
+
+    at_ms: int
+    speaker: Literal["customer", "agent", "staff", "system"]
+    text: str
+    turn_id: str = ""
+    refund: RefundRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a conversation has used up."""
+
+    turns: int
+    tokens: int
+
+
+class Conversations(Protocol):
+    """The conversations; any call may raise `StoreUnavailable`."""
+
+    def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
+        """Store a new conversation."""
+        ...
+
+    def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
+        """Return it, or None when it is not there or not this customer's; None as customer: staff asks."""
+        ...
+
+    def page(self, *, customer_id: str, before: Cursor | None, limit: int) -> Sequence[Conversation]:
+        """Return the customer's conversations, newest first, those after the cursor."""
+        ...
+
+    def lines(self, conversation_id: str) -> Sequence[Line]:
+        """Return everything said, in order."""
+        ...
+
+    def usage(self, conversation_id: str) -> Usage:
+        """Return how many turns and tokens it has used."""
+        ...
+
+    def history(self, turn: Turn) -> list[Message]:
+        """Return what was said before `turn`, capped, every tool call with its answer."""
+        ...
+
+    def add(self, conversation_id: str, entry: Entry) -> None:
+        """Record something said or done outside a turn."""
+        ...
+
+    def hand(self, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
+        """Give the conversation to a person or back to the agent; False when it is there already."""
+        ...
