@@ -32,11 +32,15 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something said or done outside a turn: a person's words, both ends of a hand-off, an approval."""
+    """Something said or done outside a turn: a person's words, both ends of a hand-off, an approval.
+
+    An entry with a `key` is recorded once, whoever tries again after a crash.
+    """
 
     kind: EntryKind
     author: str
     text: str
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

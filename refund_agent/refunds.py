@@ -10,6 +10,7 @@ impossible is the order of three short steps, none of which is inside another's 
    and the sweeper makes it `unknown`. Nothing ever makes it sendable again.
 """
 
+from collections.abc import Callable
 from typing import Any, assert_never
 
 from refund_agent.outcomes import (
@@ -23,7 +24,7 @@ from refund_agent.outcomes import (
     Superseded,
     Unknown,
 )
-from refund_agent.policy import PolicyCheck
+from refund_agent.policy import PolicyCheck, Refusal
 from refund_agent.policy_text import say
 from refund_agent.ports import Audit, Clock, Events, Ledger, Payments, StoreUnavailable
 from refund_agent.tools import Answer, IssueRefundArguments, Tool, error
@@ -69,7 +70,7 @@ class Refunds:
             turn, call=call, order_id=arguments["order_id"], amount_cents=arguments["amount_cents"]
         )
 
-    def issue(
+    def issue(  # noqa: PLR0913 - what to refund, and who judges it
         self,
         turn: Turn,
         *,
@@ -77,10 +78,12 @@ class Refunds:
         order_id: str,
         amount_cents: int,
         check: PolicyCheck | None = None,
+        refused: Callable[[Refusal], Answer] = lambda decision: error(f"not sent: {say(decision)}"),
     ) -> Answer | Superseded:
         """Refund once, or say why not. `Superseded`: this worker lost the turn and must stop.
 
-        A refusal by `check` is no attempt: the model may ask for something that the policy allows.
+        A refusal by `check` is no attempt: the model may ask for something that the policy allows. What it
+        is told then is up to `refused`.
         """
         if turn.refund_attempted:
             return self._refuse_or_remember(turn, call)
@@ -99,7 +102,7 @@ class Refunds:
                 turn.refund = record
                 return error("refused: this request's refund is already decided")
             case RefusedByPolicy(decision):
-                return error(f"not sent: {say(decision)}")
+                return refused(decision)
             case Superseded():
                 return claim
             case _:

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from refund_agent.outcomes import CallPosition, RefundRecord, TurnOutcome
 
-Agent: TypeAlias = Literal["refund_chat", "support"]
+Agent: TypeAlias = Literal["refund_chat", "support", "approval"]
 """Who answers a turn: each has its own rules, model and tools; loop, gate and ledger are the same."""
 
 MAX_COMPLETIONS = 5

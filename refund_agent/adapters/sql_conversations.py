@@ -25,6 +25,8 @@ _COLUMNS = (
     conversations.c.created_at_ms,
     conversations.c.updated_at_ms,
 )
+_NAMES = uuid.UUID("6f1c1a52-0f0b-4a0e-9d0b-2f6a4f6f7b11")
+"""The namespace of keyed entries' ids."""
 _SPEAKERS: dict[str, Any] = {"customer": "customer", "staff": "staff"}
 
 
@@ -110,7 +112,7 @@ class SqlConversations:
     def add(self, conversation_id: str, entry: Entry) -> None:
         """Record something said or done outside a turn."""
         with self._database.transaction() as tx:
-            tx.execute(insert(entries).values(_entry(conversation_id, entry)))
+            tx.execute(self._database.insert_or_ignore(entries).values(_entry(conversation_id, entry)))
             tx.execute(_touch(conversation_id))
 
     def hand(self, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
@@ -129,7 +131,7 @@ def _touch(conversation_id: str) -> Any:  # noqa: ANN401 - an SQLAlchemy UPDATE
 
 def _entry(conversation_id: str, entry: Entry) -> dict[str, object]:
     return {
-        "id": str(uuid.uuid4()),
+        "id": str(uuid.uuid5(_NAMES, entry.key) if entry.key else uuid.uuid4()),
         "conversation_id": conversation_id,
         "kind": entry.kind,
         "author": entry.author,

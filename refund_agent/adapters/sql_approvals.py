@@ -1,0 +1,126 @@
+"""Approvals in SQL: one pending per order, decided once."""
+
+import uuid
+from typing import Any
+
+from sqlalchemy import Select, select, update
+
+from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_support_tables import approvals
+from refund_agent.approvals import (
+    Approval,
+    ApprovalState,
+    DecideAnswer,
+    Decided,
+    NewApproval,
+    NoSuchApproval,
+    NotPending,
+    OwnRequest,
+    bind,
+)
+from refund_agent.ports import StoreUnavailable
+
+DAY_MS = 24 * 3600 * 1000
+
+_COLUMNS = (
+    approvals.c.id,
+    approvals.c.turn_id,
+    approvals.c.conversation_id,
+    approvals.c.customer_id,
+    approvals.c.order_id,
+    approvals.c.amount_cents,
+    approvals.c.arguments_hash,
+    approvals.c.reason,
+    approvals.c.policy_version,
+    approvals.c.state,
+    approvals.c.requested_at_ms,
+    approvals.c.expires_at_ms,
+    approvals.c.decided_by,
+    approvals.c.decision_note,
+)
+"""In the order of `Approval`'s fields."""
+
+
+class SqlApprovals:
+    """Implements the port `Approvals`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def request(self, new: NewApproval) -> Approval:
+        """Store a pending approval; an order has one at a time, and then that one is returned."""
+        row = {
+            "id": str(uuid.uuid4()),
+            "turn_id": new.turn_id,
+            "conversation_id": new.conversation_id,
+            "customer_id": new.customer_id,
+            "order_id": new.order_id,
+            "amount_cents": new.amount_cents,
+            "arguments_hash": bind(new.customer_id, new.order_id, new.amount_cents),
+            "reason": new.reason,
+            "policy_version": new.policy_version,
+            "state": "pending",
+            "requested_at_ms": now_ms(),
+            "expires_at_ms": now_ms() + new.expiry_days * DAY_MS,
+        }
+        store = self._database.insert_or_ignore(approvals).values(row).returning(*_COLUMNS)
+        waiting = _asked().where(approvals.c.order_id == new.order_id, approvals.c.state == "pending")
+        with self._database.transaction() as tx:
+            stored = tx.execute(store).one_or_none() or tx.execute(waiting).one_or_none()
+        if stored is None:
+            raise StoreUnavailable("the order's pending approval has just been decided")
+        return Approval(*stored)
+
+    def find(self, approval_id: str) -> Approval | None:
+        """Return one, or None."""
+        with self._database.statement() as one:
+            row = one.execute(_asked().where(approvals.c.id == approval_id)).one_or_none()
+        return None if row is None else Approval(*row)
+
+    def page(self, *, state: ApprovalState, limit: int) -> list[Approval]:
+        """Return approvals in this state, oldest first."""
+        asked = _asked().where(approvals.c.state == state).order_by(approvals.c.requested_at_ms).limit(limit)
+        with self._database.statement() as one:
+            return [Approval(*row) for row in one.execute(asked)]
+
+    def decide(self, approval_id: str, *, approve: bool, by: str, note: str) -> DecideAnswer:
+        """Save a person's decision, once, and only while it is pending and has not expired."""
+        decide = (
+            update(approvals)
+            .where(
+                approvals.c.id == approval_id,
+                approvals.c.state == "pending",
+                approvals.c.expires_at_ms > now_ms(),
+                approvals.c.customer_id != by,
+            )
+            .values(
+                state="approved" if approve else "declined",
+                decided_by=by,
+                decision_note=note,
+                decided_at_ms=now_ms(),
+            )
+            .returning(*_COLUMNS)
+        )
+        with self._database.statement() as one:
+            row = one.execute(decide).one_or_none()
+        if row is not None:
+            return Decided(Approval(*row))
+        found = self.find(approval_id)
+        if found is None:
+            return NoSuchApproval()
+        return OwnRequest() if found.state == "pending" and found.customer_id == by else NotPending(found)
+
+    def expire(self) -> list[Approval]:
+        """Expire what waited too long; return each once."""
+        expire = (
+            update(approvals)
+            .where(approvals.c.state == "pending", approvals.c.expires_at_ms <= now_ms())
+            .values(state="expired", decided_at_ms=now_ms())
+            .returning(*_COLUMNS)
+        )
+        with self._database.statement() as one:
+            return [Approval(*row) for row in one.execute(expire)]
+
+
+def _asked() -> Select[*tuple[Any, ...]]:
+    return select(*_COLUMNS)

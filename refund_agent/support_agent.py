@@ -1,0 +1,115 @@
+"""The support agent: the shared loop, with the conversation before it and an honest reply after it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from refund_agent.approvals import Approval, Approvals
+from refund_agent.conversations import Conversations, Entry
+from refund_agent.eligibility import Eligibility
+from refund_agent.loop import Loop
+from refund_agent.orders import Orders, OrdersUnavailable
+from refund_agent.outcomes import CallPosition, Replied, Superseded, TurnOutcome
+from refund_agent.refunds import Refunds
+from refund_agent.replies import Reply, honest, status_line
+from refund_agent.tools import Answer, error
+from refund_agent.turn import AssistantMessage, Message, Turn
+
+ESCALATING = '"decision": "needs_approval"'
+
+
+class SupportAgent:
+    """Runs a turn of a conversation. `note` records what was corrected."""
+
+    def __init__(
+        self,
+        *,
+        loop: Loop,
+        conversations: Conversations,
+        orders: Orders,
+        note: Callable[[str, str, dict[str, object]], None],
+    ) -> None:
+        self._loop = loop
+        self._conversations = conversations
+        self._orders = orders
+        self._note = note
+
+    def run(self, turn: Turn) -> TurnOutcome | Superseded:
+        """Run `turn` with what its conversation said before, and tell money from the ledger."""
+        turn.history = self._conversations.history(turn)
+        outcome = self._loop.run(turn)
+        if not isinstance(outcome, Replied):
+            return outcome
+        reply = self._honest(turn, outcome.text)
+        for sentence in reply.corrections:
+            self._note(turn.id, "correction", {"taken_out": sentence})
+        return Replied(reply.text)
+
+    def _honest(self, turn: Turn, text: str) -> Reply:
+        refund = turn.refund if turn.refund_attempted else None
+        return honest(
+            text,
+            messages=turn.messages,
+            refund=refund,
+            currency=currency_of(self._orders, turn.user_id, refund.order_id) if refund else "",
+            escalated=_was_escalated(turn.messages),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedRefund:
+    """Sends a refund that a person approved: a turn whose id is the approval's, with no model in it."""
+
+    approvals: Approvals
+    eligibility: Eligibility
+    refunds: Refunds
+    conversations: Conversations
+    orders: Orders
+
+    def run(self, turn: Turn) -> TurnOutcome | Superseded:
+        """Claim, send and settle once; say the result in the conversation."""
+        approval = self.approvals.find(turn.id)
+        if approval is None or approval.state != "approved" or not approval.is_intact:
+            return Replied("refused: there is no such approved refund")
+        try:
+            answer = self._send(turn, approval)
+        except OrdersUnavailable:
+            answer = error("the order could not be looked up; nothing was sent")
+        if isinstance(answer, Superseded):
+            return answer
+        if turn.refund is not None:
+            currency = currency_of(self.orders, approval.customer_id, approval.order_id)
+            told = status_line(turn.refund, currency)
+        else:
+            told = f"The approved refund was not sent: {answer.get('error', 'it was refused')}"
+        entry = Entry(
+            "refund", "system", told, key=f"{approval.id}:{turn.refund.state if turn.refund else 'no'}"
+        )
+        self.conversations.add(approval.conversation_id, entry)
+        return Replied(told)
+
+    def _send(self, turn: Turn, approval: Approval) -> Answer | Superseded:
+        check = self.eligibility.check_at_claim(
+            approval.customer_id, approval.order_id, approval.amount_cents, approved_by_person=True
+        )
+        return self.refunds.issue(
+            turn,
+            call=CallPosition(0, 0),
+            order_id=approval.order_id,
+            amount_cents=approval.amount_cents,
+            check=check,
+        )
+
+
+def currency_of(orders: Orders, customer_id: str, order_id: str) -> str:
+    """Return the order's currency, or nothing when it cannot be asked: the figure is told all the same."""
+    try:
+        order = orders.find(customer_id, order_id)
+    except OrdersUnavailable:
+        return ""
+    return "" if order is None else order.currency
+
+
+def _was_escalated(messages: list[Message]) -> bool:
+    """Whether this turn sent a refund to a person."""
+    answers = [m.content for m in messages if not isinstance(m, AssistantMessage)]
+    return any(ESCALATING in answer for answer in answers[1:])

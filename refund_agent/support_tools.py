@@ -1,0 +1,214 @@
+"""The support agent's tools, all scoped to the signed-in customer. The model proposes, the code disposes.
+
+Whose tools these are is the turn's own `user_id`, which comes from the customer's token: no argument of the
+model names a customer.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from marshmallow import RAISE, Schema, ValidationError, fields
+
+from refund_agent.approvals import Approvals, NewApproval
+from refund_agent.conversations import Conversations, Entry
+from refund_agent.eligibility import Eligibility, JudgedOrder
+from refund_agent.money import write_cents
+from refund_agent.orders import Order, Orders, OrdersUnavailable
+from refund_agent.outcomes import CallPosition, Superseded
+from refund_agent.policy import Approved, Denied, Escalated, Refusal
+from refund_agent.policy_text import say
+from refund_agent.refunds import Refunds
+from refund_agent.tools import AmountCents, Answer, IssueRefundArguments, OrderId, Tool, Toolbox, error
+from refund_agent.turn import Turn
+
+MAX_LISTED_ORDERS = 20
+MAX_REASON_LENGTH = 500
+UNAVAILABLE = "the orders cannot be looked up right now; nothing was decided and nothing was sent"
+
+
+class Reason(fields.Field[str]):
+    """Why a person is needed, in a sentence."""
+
+    declared: ClassVar[dict[str, object]] = {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_REASON_LENGTH,
+        "description": "Why a colleague is needed, in one sentence.",
+    }
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise ValidationError("must be a sentence")
+        if len(value) > MAX_REASON_LENGTH:
+            raise ValidationError(f"must be at most {MAX_REASON_LENGTH} characters")
+        return value
+
+
+class _Strict(Schema):
+    class Meta:
+        """Refuse keys that are not declared."""
+
+        unknown = RAISE
+
+
+class NoArguments(_Strict):
+    """A tool that needs to be told nothing."""
+
+
+class OrderArguments(_Strict):
+    """Which order."""
+
+    order_id = OrderId(required=True)
+
+
+class EligibilityArguments(_Strict):
+    """Which order, and how much of it."""
+
+    order_id = OrderId(required=True)
+    amount_cents = AmountCents(required=True)
+
+
+class EscalateArguments(_Strict):
+    """Why a person, and about which order."""
+
+    order_id = OrderId()
+    reason = Reason(required=True)
+
+
+class SupportTools:
+    """What the model may do for one customer."""
+
+    def __init__(
+        self,
+        *,
+        orders: Orders,
+        eligibility: Eligibility,
+        refunds: Refunds,
+        approvals: Approvals,
+        conversations: Conversations,
+    ) -> None:
+        self._orders = orders
+        self._eligibility = eligibility
+        self._refunds = refunds
+        self._approvals = approvals
+        self._conversations = conversations
+
+    def toolbox(self) -> Toolbox:
+        """Put the six tools together."""
+        return Toolbox(
+            [
+                Tool("get_my_profile", "Who the signed-in customer is.", NoArguments(), self._profile),
+                Tool(
+                    "list_orders",
+                    "The signed-in customer's orders, and what of each may be refunded.",
+                    NoArguments(),
+                    _when_available(self._list),
+                ),
+                Tool("get_order", "One order of the customer.", OrderArguments(), _when_available(self._get)),
+                Tool(
+                    "check_refund_eligibility",
+                    "Ask the policy whether an amount of an order may be refunded. Moves nothing.",
+                    EligibilityArguments(),
+                    _when_available(self._check),
+                ),
+                Tool(
+                    "issue_refund",
+                    "Refund an amount of one order to the customer. Moves money; at most once a request.",
+                    IssueRefundArguments(),
+                    _when_available(self._issue),
+                ),
+                Tool(
+                    "escalate_to_human",
+                    "Hand the conversation to a colleague. From then on a person answers.",
+                    EscalateArguments(),
+                    self._escalate,
+                ),
+            ]
+        )
+
+    def _profile(self, turn: Turn, _call: CallPosition, _: dict[str, Any]) -> Answer:
+        customer = self._orders.customer(turn.user_id)
+        return error("no profile was found") if customer is None else {"name": customer.name}
+
+    def _list(self, turn: Turn, _call: CallPosition, _: dict[str, Any]) -> Answer:
+        judged = self._eligibility.judged_orders(turn.user_id, limit=MAX_LISTED_ORDERS)
+        return {"orders": [_listed(order) for order in judged]}
+
+    def _get(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
+        order = self._orders.find(turn.user_id, asked["order_id"])
+        return error("order not found") if order is None else _shown(order)
+
+    def _check(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
+        decision = self._eligibility.decide(turn.user_id, asked["order_id"], asked["amount_cents"])
+        verdict = {Approved: "approved", Denied: "denied", Escalated: "needs_approval"}[type(decision)]
+        return {"decision": verdict, "because": say(decision), "policy": decision.version}
+
+    def _issue(self, turn: Turn, call: CallPosition, asked: dict[str, Any]) -> Answer | Superseded:
+        order_id, amount_cents = asked["order_id"], asked["amount_cents"]
+        return self._refunds.issue(
+            turn,
+            call=call,
+            order_id=order_id,
+            amount_cents=amount_cents,
+            check=self._eligibility.check_at_claim(turn.user_id, order_id, amount_cents),
+            refused=lambda decision: self._refused(turn, order_id, decision),
+        )
+
+    def _refused(self, turn: Turn, order_id: str, decision: Refusal) -> Answer:
+        """A denial is told; what needs a person becomes an approval, by code and not by the model."""
+        if isinstance(decision, Denied):
+            return error(f"not sent: {say(decision)}")
+        approval = self._approvals.request(
+            NewApproval(
+                turn_id=turn.id,
+                conversation_id=turn.conversation_id,
+                customer_id=turn.user_id,
+                order_id=order_id,
+                amount_cents=decision.amount_cents,
+                reason=say(decision),
+                policy_version=decision.version,
+                expiry_days=self._eligibility.rules.approval_expiry_days,
+            )
+        )
+        return {
+            "decision": "needs_approval",
+            "because": say(decision),
+            "waiting_for_approval_cents": approval.amount_cents,
+        }
+
+    def _escalate(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
+        about = f" (order {asked['order_id']})" if "order_id" in asked else ""
+        entry = Entry("hand_off", "agent", f"Handed to a colleague{about}: {asked['reason']}")
+        self._conversations.hand(turn.conversation_id, to="person", entry=entry)
+        return {"handed_over": True, "tell_the_customer": "a colleague will answer in this conversation"}
+
+
+def _when_available(run: Callable[[Turn, CallPosition, dict[str, Any]], Answer | Superseded]) -> Any:  # noqa: ANN401 - a `Run`
+    """Let orders that cannot be asked become the tool's error: never "eligible", never a refund."""
+
+    def guarded(turn: Turn, call: CallPosition, asked: dict[str, Any]) -> Answer | Superseded:
+        try:
+            return run(turn, call, asked)
+        except OrdersUnavailable:
+            return error(UNAVAILABLE)
+
+    return guarded
+
+
+def _listed(judged: JudgedOrder) -> Mapping[str, object]:
+    return {
+        **_shown(judged.order),
+        "refundable": write_cents(judged.refundable_cents, judged.order.currency),
+        "policy_says": say(judged.decision),
+    }
+
+
+def _shown(order: Order) -> Mapping[str, object]:
+    return {
+        "order_id": order.id,
+        "title": order.title,
+        "status": order.status,
+        "delivered_on": None if order.delivered_on is None else order.delivered_on.isoformat(),
+        "paid": write_cents(order.paid_cents, order.currency),
+        "paid_cents": order.paid_cents,
+    }
