@@ -48,10 +48,14 @@ class StoredFigures:
 
 @dataclass(frozen=True, slots=True)
 class LiveFigures:
-    """What Redis knows. `waiting_by_process` counts the requests that wait in each web process."""
+    """What Redis knows. `waiting_by_process` counts the requests that wait in each web process.
+
+    `lost_events` counts events of turns that could not be stored, as far as Redis could be told.
+    """
 
     queue_depth: int
     waiting_by_process: Mapping[str, int] = field(default_factory=dict[str, int])
+    lost_events: int = 0
 
 
 class Figures(Protocol):

@@ -9,10 +9,12 @@ from refund_agent.adapters.http_payments import HttpPayments
 from refund_agent.adapters.openai_model import OpenAIModel
 from refund_agent.adapters.redis_audit import RedisAudit
 from refund_agent.adapters.redis_client import connect
+from refund_agent.adapters.redis_live import RedisLive
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.redis_signals import RedisSignals
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_inspection import SqlInspection
+from refund_agent.adapters.sql_journal import SqlEvents
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_migration import HEAD, current_migration
 from refund_agent.adapters.sql_sweeps import SqlSweeps
@@ -20,6 +22,7 @@ from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
 from refund_agent.adapters.system_figures import SystemFigures
 from refund_agent.doctor import Finding, LiveCheck, judge_maxmemory_policy, judge_migration
+from refund_agent.journal import TurnJournal
 from refund_agent.loop import Loop
 from refund_agent.ports import Queue, Signals
 from refund_agent.prompts import REFUND_CHAT
@@ -81,6 +84,23 @@ def open_stores(settings: Settings) -> Stores:
         lease_seconds=settings.lease_seconds,
     )
     return Stores(clock, database, turns, client, RedisSignals(client))
+
+
+def open_journal(stores: Stores) -> TurnJournal:
+    """Build where the support agent's turns are recorded."""
+    return TurnJournal(
+        stored=stored_events(stores), live=RedisLive(stores.redis, clock=stores.clock), clock=stores.clock
+    )
+
+
+def stored_events(stores: Stores) -> SqlEvents:
+    """Build the reader of what was recorded."""
+    return SqlEvents(stores.database)
+
+
+def live_events_reader(settings: Settings, stores: Stores) -> RedisLive:
+    """Build what hears live events: for one reader, over one connection of its own."""
+    return RedisLive(connect(settings.redis_url, connections=1), clock=stores.clock)
 
 
 def _figures(stores: Stores) -> SystemFigures:

@@ -20,10 +20,11 @@ MAX_IDS_A_LOOK = 500
 
 
 class WaitingSeat:
-    """One place in the room."""
+    """One place in the room. `may_have_ended` tells a wake-up for the turn's end from a nudge."""
 
     def __init__(self) -> None:
         self._woken = threading.Event()
+        self.may_have_ended = False
 
     def wait(self, seconds: float) -> None:
         """Sleep until woken, or until the time is over."""
@@ -31,7 +32,12 @@ class WaitingSeat:
         self._woken.clear()
 
     def wake(self) -> None:
-        """End the sleep."""
+        """End the sleep: the turn has ended, or nobody may wait any longer."""
+        self.may_have_ended = True
+        self._woken.set()
+
+    def nudge(self) -> None:
+        """End the sleep of somebody who waits for more than the turn's end."""
         self._woken.set()
 
 

@@ -104,6 +104,9 @@ def _of_redis(live: LiveFigures) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "refund_agent_queue_depth", "Messages that wait for a worker.", value=live.queue_depth
     )
+    yield CounterMetricFamily(
+        "refund_agent_lost_events", "Events of turns that could not be stored.", value=live.lost_events
+    )
     waiting = GaugeMetricFamily(
         "refund_agent_waiting_requests", "Requests that wait for their turn.", labels=["process"]
     )

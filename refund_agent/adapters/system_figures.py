@@ -5,6 +5,7 @@ from typing import Any, cast
 import redis
 from sqlalchemy import Column, ColumnElement, Connection, Table, case, exists, func, select, true
 
+from refund_agent.adapters.redis_live import LOST
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_inspection import is_stuck
@@ -46,6 +47,7 @@ class SystemFigures:
             return LiveFigures(
                 queue_depth=self._client.llen(QUEUE),
                 waiting_by_process=self._web.alive(within_seconds=PRESENT_SECONDS),
+                lost_events=int(cast("bytes | None", self._client.get(LOST)) or 0),
             )
         except redis.RedisError as error:
             raise QueueUnavailable(type(error).__name__) from error
