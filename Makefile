@@ -49,6 +49,10 @@ format: setup ## Rewrite the code in the house format
 faults: setup ## Say which faults and which sentences of the contract have a test
 	$(BIN)/python -m tests.faults_report
 
+.PHONY: replay-tau2
+replay-tau2: setup ## Put third-party retail cases through the tools, with no model
+	@$(BIN)/python -m tests.replay
+
 .PHONY: lock
 lock: ## Pin every package anew, from a fresh environment, in constraints.txt
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && $(PYTHON) -m venv "$$directory/venv" && \

@@ -37,7 +37,7 @@ class SqlConversations:
         self._database = database
 
     def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
-        """Store a new conversation."""
+        """Store a new conversation; one of this id that is there already stays as it is."""
         new = {
             "id": conversation_id,
             "customer_id": customer_id,
@@ -45,9 +45,10 @@ class SqlConversations:
             "created_at_ms": now_ms(),
             "updated_at_ms": now_ms(),
         }
-        with self._database.statement() as one:
-            row = one.execute(insert(conversations).values(new).returning(*_COLUMNS)).one()
-        return Conversation(*row)
+        same = select(*_COLUMNS).where(conversations.c.id == conversation_id)
+        with self._database.transaction() as tx:
+            tx.execute(self._database.insert_or_ignore(conversations).values(new))
+            return Conversation(*tx.execute(same).one())
 
     def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
         """Return it, or None when it is not there or not this customer's; None as customer: staff asks."""
