@@ -11,6 +11,7 @@ from celery import signals
 from refund_agent import logs, wiring
 from refund_agent.doctor import UnsafeConfiguration, refuse_unsafe
 from refund_agent.doctor_celery import check_celery, check_task
+from refund_agent.doctor_support import check_support
 from refund_agent.runner import Runner
 from refund_agent.settings import Settings, read_settings
 from tasks.app import app
@@ -82,7 +83,7 @@ def _on_init(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
     conf = cast("Mapping[str, object]", app.conf)
     findings = check_celery(conf, deadline_seconds=settings.turn_deadline_seconds)
     try:
-        refuse_unsafe(settings, findings + check_task(app.tasks[TASK]))
+        refuse_unsafe(settings, [*findings, *check_task(app.tasks[TASK]), *check_support(settings)])
     except UnsafeConfiguration as error:
         raise SystemExit(str(error)) from error
 

@@ -31,6 +31,9 @@ def install(app: Flask) -> Any:  # noqa: ANN401 - flask-smorest is not typed
     api.init_app(app)
     api.spec.components.schemas.pop("PaginationMetadata", None)  # nothing here has pages
     api.spec.components.security_scheme("portalToken", {"type": "http", "scheme": "bearer"})
+    api.spec.components.security_scheme(
+        "customerToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+    )
     app.register_blueprint(_pages())
     return api
 

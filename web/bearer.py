@@ -1,38 +1,40 @@
-"""Portal tokens: who may call the routes below `/support/`."""
+"""Portal tokens: the key of `/support/refund-chat`, and of a portal's own turns."""
 
 import hmac
 from typing import Final
 
-from flask import Flask, request
+from flask import request
 
 from refund_agent.settings import Settings
-from web.ids import TURN_ROUTES
 from web.kinds import Kind
 from web.problems import Problem, Refused
 
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="support"'}
 
 
-def install(app: Flask, settings: Settings) -> None:
-    """Require one of the tokens. Without any, everybody may call in development and nobody in production."""
-    tokens = tuple(token.encode() for token in settings.portal_tokens)
-    if not tokens and settings.app_env == "development":
-        return
+class PortalTokens:
+    """Whether the present request comes from a portal.
 
-    def require_token() -> None:
-        if request.path.startswith(TURN_ROUTES) and not _is_known(_presented(), tokens):
+    Without any token set, everybody may call in development and nobody in production.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._tokens = tuple(token.encode() for token in settings.portal_tokens)
+        self.is_open = not self._tokens and settings.app_env == "development"
+
+    def require(self) -> None:
+        """Raise `Refused` unless the request carries one of the tokens."""
+        if not self.is_open and not self.knows(presented()):
             detail = "A valid portal token is required. Nothing was read, stored or sent."
             raise Refused(Problem(Kind.TOKEN_REQUIRED, detail, headers=CHALLENGE))
 
-    app.before_request(require_token)
+    def knows(self, token: bytes) -> bool:
+        """Compare with every token, each in constant time, without stopping at the one that fits."""
+        return True in [hmac.compare_digest(token, known) for known in self._tokens]
 
 
-def _presented() -> bytes:
+def presented() -> bytes:
+    """Return the bearer token of the present request; empty when there is none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     # WSGI hands a header's bytes over as Latin-1; back to bytes, as non-ASCII text would not compare.
     return token.strip().encode("latin-1", "replace") if scheme.lower() == "bearer" else b""
-
-
-def _is_known(presented: bytes, tokens: tuple[bytes, ...]) -> bool:
-    """Compare with every token, each in constant time, without stopping at the one that fits."""
-    return True in [hmac.compare_digest(presented, token) for token in tokens]

@@ -9,6 +9,12 @@ class Kind(Enum):
     MALFORMED_BODY = (400, "The body is not one JSON value", "Mend the caller.")
     MALFORMED_KEY = (400, "The Idempotency-Key is malformed", "Mend the caller.")
     TOKEN_REQUIRED = (401, "A valid portal token is required", "Send `Authorization: Bearer <token>`.")
+    SIGN_IN_REQUIRED = (
+        401,
+        "A valid token is required",
+        "Send `Authorization: Bearer <token>`, a fresh one.",
+    )
+    NOT_ALLOWED = (403, "This is not for the token's role", "Use a token of the role it needs.")
     NOT_FOUND = (404, "There is nothing at this path", "Mend the path; a trailing slash counts.")
     NO_SUCH_TURN = (404, "There is no such turn", "Look for its id in `X-Turn-Id`.")
     METHOD_NOT_ALLOWED = (405, "This path does not take this method", "Use a method listed in `Allow`.")
@@ -18,12 +24,20 @@ class Kind(Enum):
     WRONG_CONTENT_TYPE = (415, "The body must be application/json", "Mend the caller.")
     INVALID_BODY = (422, "The body has the wrong shape", "Mend what `errors` names.")
     KEY_REUSED = (422, "The Idempotency-Key belongs to another request", "Use a new key for a new request.")
+    TOO_MANY_STREAMS = (429, "The customer has too many streams open", "Close one, or poll the turn.")
+    TOO_FAST = (429, "The customer sends too many messages", "Try again after `Retry-After`.")
+    TOKENS_USED_UP = (429, "The customer's tokens for today are used up", "Try again after `Retry-After`.")
+    CONVERSATION_FULL = (429, "The conversation is full", "Start a new conversation.")
     INTERNAL_ERROR = (500, "The service made a mistake", "Act on `refund`, and tell us the turn's id.")
     BUDGET_EXHAUSTED = (502, "The assistant did not come to a reply", "Act on `refund`.")
     PROVIDER_FAILED = (502, "The model's provider failed", "Act on `refund`.")
     NOT_STORED = (503, "The request was not taken: no database", "Try again after `Retry-After`.")
     NOT_QUEUED = (503, "The request was not taken: no queue", "Try again after `Retry-After`.")
     NOT_READABLE = (503, "The turn cannot be read now", "Try again after `Retry-After`.")
+    STREAMS_FULL = (503, "All streams are taken", "Poll the turn, or try again after `Retry-After`.")
+    NO_ROOM = (503, "There is no room for another turn", "Try again after `Retry-After`.")
+    LIMITER_AWAY = (503, "The limits cannot be checked now", "Try again after `Retry-After`.")
+    TICKETS_AWAY = (503, "Tickets cannot be checked now", "Try again after `Retry-After`.")
     NOT_READY = (503, "The service is not ready", "Try again after `Retry-After`.")
     PROVIDER_TIMED_OUT = (504, "The model's provider timed out", "Act on `refund`.")
     DEADLINE_PASSED = (504, "The turn took too long", "Act on `refund`.")

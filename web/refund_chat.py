@@ -49,6 +49,16 @@ OTHER_KINDS: Final = frozenset(
         Kind.NOT_READY,
         Kind.NOT_READABLE,
         Kind.CONVERSATION_BUSY,
+        Kind.TOO_MANY_STREAMS,
+        Kind.STREAMS_FULL,
+        Kind.SIGN_IN_REQUIRED,
+        Kind.NOT_ALLOWED,
+        Kind.TOO_FAST,
+        Kind.TOKENS_USED_UP,
+        Kind.CONVERSATION_FULL,
+        Kind.NO_ROOM,
+        Kind.LIMITER_AWAY,
+        Kind.TICKETS_AWAY,
     }
 )
 OWN_KINDS: Final = tuple(kind for kind in Kind if kind not in OTHER_KINDS)

@@ -1,22 +1,19 @@
 """`GET /support/turns/{id}`: where a turn stands, for a caller that does not wait or lost its connection."""
 
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from flask import Response, jsonify
 from flask_smorest import Blueprint
 
 from refund_agent.facade import Unreadable
-from refund_agent.outcomes import Replied
-from refund_agent.turn import MAX_ATTEMPTS, MAX_COMPLETIONS, TurnRecord
+from web.identity import may_read
 from web.ids import TURN_ROUTES, adopt_turn_id
 from web.kinds import Kind
 from web.problems import CONTENT_TYPE, RETRY_AFTER, Problem, respond
-from web.render import problem_of, refund_view
 from web.schemas import ProblemDocument, TurnView
 from web.services import Asks
-
-STATES: Final = {"stored": "queued", "queued": "queued", "running": "running"}
+from web.turn_view import view
 
 
 def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
@@ -29,7 +26,7 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
         if isinstance(found, Unreadable):
             detail = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
             return respond(Problem(Kind.NOT_READABLE, detail, headers=RETRY_AFTER))
-        if found is None:
+        if found is None or not may_read(found):
             return respond(Problem(Kind.NO_SUCH_TURN, "There is no such turn. Nothing was done."))
         return jsonify(view(found))
 
@@ -39,22 +36,6 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
         documented = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(
             documented
         )
-    documented = routes.doc(security=[{"portalToken": []}])(documented)
+    documented = routes.doc(security=[{"portalToken": []}, {"customerToken": []}])(documented)
     routes.add_url_rule(f"{TURN_ROUTES}turns/<uuid:turn_id>", view_func=documented, methods=["GET"])
     return routes
-
-
-def view(turn: TurnRecord) -> dict[str, object]:
-    """Show a turn; `problem` is what a waiting caller was answered when there is no reply."""
-    reply = turn.outcome.text if isinstance(turn.outcome, Replied) else None
-    problem = None if turn.outcome is None or reply is not None else problem_of(turn)
-    ended = "failed" if problem else "done"
-    return {
-        "turn_id": turn.id,
-        "state": STATES.get(turn.state, ended),
-        "completions": {"used": turn.completions_used, "limit": MAX_COMPLETIONS},
-        "attempts": {"used": turn.attempts, "limit": MAX_ATTEMPTS},
-        "reply": reply,
-        "problem": None if problem is None else problem.document(),
-        "refund": refund_view(turn.refund),
-    }

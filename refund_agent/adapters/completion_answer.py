@@ -21,6 +21,9 @@ log = structlog.stdlib.get_logger(__name__)
 MAX_COMPLETION_TOKENS: Final = 1024
 """What one completion may cost. A completion that used them all is cut, whatever it says of itself."""
 
+MAX_TOKENS: Final = 10_000_000
+"""No completion costs more; five of them fit the column that sums them."""
+
 MAX_CONTENT_LENGTH: Final = 32_000
 MAX_TOOL_CALLS: Final = 32
 MAX_ID_LENGTH: Final = 40
@@ -83,7 +86,16 @@ def _read_choice(choice: _Object, message: _Object, usage: object) -> Completed 
             tool_calls=_read_calls(entries),
         ),
         truncated=finish == "length" or _used_all(usage),
+        tokens=_tokens(usage),
     )
+
+
+def _tokens(usage: object) -> int:
+    """Return what the completion cost in tokens; 0 when the provider does not say it in a way to rely on."""
+    total = cast("_Object", usage).get("total_tokens") if isinstance(usage, dict) else None
+    if isinstance(total, bool) or not isinstance(total, int):
+        return 0
+    return min(max(0, total), MAX_TOKENS)
 
 
 def _used_all(usage: object) -> bool:

@@ -167,3 +167,30 @@ def test_a_text_of_a_megabyte_is_capped(model: OpenAIModel, provider: Model) -> 
 
     assert isinstance(answer, Completed)
     assert len(answer.message.content) == 32_000
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"total_tokens": 812}, 812),
+        ({"total_tokens": 0}, 0),
+        ({"prompt_tokens": 5}, 0),
+        ({"total_tokens": None}, 0),
+        ({"total_tokens": "812"}, 0),
+        ({"total_tokens": 8.5}, 0),
+        ({"total_tokens": True}, 0),
+        ({"total_tokens": -3}, 0),
+        ({"total_tokens": 10**9}, 10_000_000),
+        (None, 0),
+        ([], 0),
+        ("many", 0),
+    ],
+)
+def test_a_completion_carries_its_tokens_where_the_provider_says_them_plainly(
+    usage: object, tokens: int
+) -> None:
+    body = {"choices": [{"message": {"content": "hi"}}], "usage": usage}
+    answer = read_completion(json.dumps(body).encode())
+
+    assert isinstance(answer, Completed)
+    assert answer.tokens == tokens

@@ -1,0 +1,65 @@
+"""The support agent's part of the composition root: sign-in, limits and model."""
+
+from functools import partial
+
+from refund_agent import doctor
+from refund_agent.adapters.dev_identity import DevIdentities, kept_secret
+from refund_agent.adapters.jwks import Jwks, fetch_from
+from refund_agent.adapters.jwt_identity import JwtIdentities, TokenRules
+from refund_agent.adapters.openai_model import OpenAIModel
+from refund_agent.adapters.redis_limits import RedisLimits
+from refund_agent.adapters.redis_presence import RedisPresence
+from refund_agent.adapters.redis_tickets import RedisTickets
+from refund_agent.adapters.sql_customers import list_customers
+from refund_agent.adapters.sql_usage import SqlUsage
+from refund_agent.doctor_support import check_support
+from refund_agent.fallback_model import FallbackModel
+from refund_agent.identity import SignIn
+from refund_agent.limits import Limiter
+from refund_agent.ports import Model
+from refund_agent.providers import Endpoint
+from refund_agent.settings import Settings
+from refund_agent.wiring import NO_KEY, WORKER_ALIVE_SECONDS, Stores
+
+
+def build_sign_in(settings: Settings, stores: Stores) -> SignIn | None:
+    """Build what knows customers and staff; None when there is no support agent, or start-up refuses it."""
+    support, tickets = settings.support, RedisTickets(stores.redis)
+    if not support.enabled or doctor.refuses(check_support(settings)):
+        return None
+    if support.auth_mode == "dev":
+        secret = kept_secret(support.auth_dev_secret_file)
+        dev = DevIdentities(secret=secret, customers=partial(list_customers, stores.database))
+        return SignIn(dev, tickets, picker=dev)
+    rules = TokenRules(support.auth_issuer, support.auth_audience, support.auth_max_token_seconds)
+    public_keys = Jwks(fetch_from(support.auth_jwks)) if support.auth_jwks else None
+    return SignIn(JwtIdentities(rules, secrets=support.auth_jwt_secrets, public_keys=public_keys), tickets)
+
+
+def build_limiter(settings: Settings, stores: Stores) -> Limiter:
+    """Build the support agent's limits."""
+    workers = RedisPresence(stores.redis, kind="worker")
+    return RedisLimits(
+        stores.redis,
+        limits=settings.support.limits,
+        usage=SqlUsage(stores.database),
+        workers=lambda: workers.alive(within_seconds=WORKER_ALIVE_SECONDS),
+        seats=settings.worker_concurrency,
+    )
+
+
+def build_support_model(settings: Settings, stores: Stores) -> Model:
+    """Build the support agent's model, with its fallback if there is one."""
+
+    def at(endpoint: Endpoint) -> OpenAIModel:
+        return OpenAIModel(
+            api_key=endpoint.api_key or NO_KEY,
+            base_url=endpoint.base_url,
+            model=endpoint.model,
+            connections=settings.worker_concurrency,
+        )
+
+    first = at(settings.support.model)
+    if settings.support.fallback is None:
+        return first
+    return FallbackModel(first, at(settings.support.fallback), clock=stores.clock)
