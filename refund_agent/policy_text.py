@@ -82,11 +82,14 @@ def say(decision: Decision) -> str:
 
 
 def finding_line(found: Finding, rules: Rules) -> str:
-    """Write one finding for staff: verdict, rule, the rule's words and every fact."""
-    facts = ", ".join(f"{name}={_fact(name, value, found.facts)}" for name, value in found.facts.items())
-    return f"{found.verdict:<10} {found.rule:<22} {rule_texts(rules)[found.rule]}" + (
-        f"\n{'':<11}{facts}" if facts else ""
-    )
+    """Write one finding for staff: verdict, rule, the rule's words, and every fact on a second line."""
+    line = f"{found.verdict:<10} {found.rule:<22} {rule_texts(rules)[found.rule]}"
+    facts = [
+        f"{name.removesuffix('_cents')}={_fact(name, value, found.facts)}"
+        for name, value in found.facts.items()
+        if name != "currency"
+    ]
+    return "\n".join([line, f"{'':<11}{', '.join(facts)}"]) if facts else line
 
 
 def _not_found(_facts: Facts) -> str:

@@ -1,6 +1,7 @@
 """The process's clock."""
 
 import time
+from datetime import UTC, date, datetime
 
 
 class SystemClock:
@@ -13,3 +14,7 @@ class SystemClock:
     def sleep(self, seconds: float) -> None:
         """Do nothing for this long."""
         time.sleep(seconds)  # noqa: TID251 - this is the clock
+
+    def today(self) -> date:
+        """Return the day, in UTC."""
+        return datetime.now(UTC).date()  # noqa: TID251 - this is the clock
