@@ -4,6 +4,7 @@ Gunicorn reads headers without one: measured, as many dripping clients as there 
 service for good. A body's limit is web/body.py's; this one has to be where the socket is first read.
 """
 
+import errno
 import socket
 import time
 from contextlib import suppress
@@ -32,7 +33,10 @@ class WalledThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no
     def handle_request(self, req: Any, conn: Any) -> Any:  # noqa: ANN401 - gunicorn's own types
         """Answer a request whose headers are here."""
         self._reading.pop(conn, None)
-        return super().handle_request(req, conn)
+        try:
+            return super().handle_request(req, conn)
+        except TimeoutError as late:  # a stream's client that takes nothing, see web/turn_events.py
+            raise BrokenPipeError(errno.EPIPE, "the client takes nothing") from late
 
     def murder_pending(self) -> None:
         """Hang up on late connections; the worker's main loop calls this about once a second."""
