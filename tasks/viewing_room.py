@@ -24,7 +24,7 @@ log = structlog.stdlib.get_logger(__name__)
 READ_SECONDS: Final = 0.1
 """A turn that is watched anew is heard from the next read on; until then its events are read from SQL."""
 LOOK_SECONDS: Final = 1.0
-IDLE_SECONDS: Final = 5.0
+IDLE_SECONDS: Final = 1.0
 MOST_KEPT: Final = 100
 """What a slow watcher has not taken beyond this it reads from SQL."""
 

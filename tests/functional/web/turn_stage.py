@@ -1,6 +1,7 @@
 """Turns, their events and their streams over a real database and Redis, without worker and model."""
 
 import json
+import threading
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -86,7 +87,11 @@ class TurnStage:
         return app
 
     def close(self) -> None:
+        """Stop, and let the rooms' threads go before what they stand on."""
         self.room.close()
+        for thread in threading.enumerate():
+            if thread.name in {"waiting-room", "viewing-room"}:
+                thread.join(5)
         self.database.close()
         self.redis.close()
 
