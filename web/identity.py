@@ -137,15 +137,15 @@ def sees_all(_: TurnRecord) -> bool:
     return isinstance(_viewer(), Staff)
 
 
-def viewer_name(_: TurnRecord) -> str:
-    """Return a name for the caller that no other caller has."""
+def viewer_name(turn: TurnRecord) -> str:
+    """Return a name for the caller that no other caller has; a portal counts as the customer it asks for."""
     match _viewer():
         case Staff(staff_id):
             return f"staff {staff_id}"
         case Customer(customer_id):
             return f"customer {customer_id}"
         case Portal() | None:
-            return "portal"
+            return f"portal {turn.user_id}"
 
 
 def _viewer() -> Viewer | None:
