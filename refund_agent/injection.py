@@ -87,8 +87,9 @@ def _plain_or_disguised(visible: str) -> Iterator[tuple[Kind, str]]:
         yield kind, excerpt
     for disguised in (_words(_unleet(_latinised(visible))), _words(visible[::-1])):
         words = "" if disguised == plain else _corrected(disguised)
-        found = _read(words) if any(hint in words for hint in HINTS) else ()
-        yield from (("disguised", excerpt) for _, excerpt in found if excerpt not in seen)
+        for _, excerpt in _read(words) if any(hint in words for hint in HINTS) else ():
+            if excerpt not in seen:
+                yield "disguised", excerpt
 
 
 _PATTERNS: Final[dict[Kind, re.Pattern[str]]] = {
@@ -207,7 +208,9 @@ _MORSE_SIGNS: Final = """
 .- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..-
 -.-- --.. ----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----.
 """
-_MORSE_LETTERS: Final = dict(zip(_MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz0123456789", strict=True))
+_MORSE_LETTERS: Final[dict[str, str]] = dict(
+    zip(_MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz0123456789", strict=True)
+)
 
 
 def _decoded(text: str) -> Iterator[str]:

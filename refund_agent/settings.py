@@ -9,16 +9,22 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 from environs import Env, ValidationError
 from marshmallow import validate
 
+from refund_agent.providers import Provider
+from refund_agent.settings_orders import OrderSettings, read_orders
+from refund_agent.settings_support import SupportSettings, read_support
+
 CONTRACT_MODEL: Final = "gpt-4o-mini-2024-07-18"
 MAX_SECONDS: Final = 3600.0
 
 AppEnv: TypeAlias = Literal["development", "production"]
-Provider: TypeAlias = Literal["openai", "scripted"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What one process was told. Times are seconds; secrets never appear in `repr`."""
+    """What one process was told. Times are seconds; secrets never appear in `repr`.
+
+    `openai_*` are refund-chat's, whose model is pinned; `support` is the support agent's.
+    """
 
     app_env: AppEnv = "development"
     database_url: str = field(default="sqlite:///.state/refunds.db", repr=False)
@@ -39,6 +45,8 @@ class Settings:
     port: int = 8000
     log_level: int = logging.INFO
     dyno: str = ""
+    support: SupportSettings = field(default_factory=SupportSettings)
+    orders: OrderSettings = field(default_factory=OrderSettings)
     process_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
@@ -65,13 +73,14 @@ def read_settings() -> Settings:
     def whole(name: str, otherwise: int, *, least: int = 1, most: int = 10_000) -> int:
         return env.int(name, validate=validate.Range(min=least, max=most)) if text(name, "") else otherwise
 
+    openai_base_url = text("OPENAI_BASE_URL", default.openai_base_url)
     return Settings(
         app_env=cast("AppEnv", choice("APP_ENV", default.app_env, AppEnv)),
         database_url=text("DATABASE_URL", default.database_url),
         redis_url=_with_platform_tls(text("REDIS_URL", default.redis_url)),
         llm_provider=cast("Provider", choice("LLM_PROVIDER", default.llm_provider, Provider)),
         openai_api_key=text("OPENAI_API_KEY", ""),
-        openai_base_url=text("OPENAI_BASE_URL", default.openai_base_url),
+        openai_base_url=openai_base_url,
         payments_url=text("PAYMENTS_URL", ""),
         payments_token=text("PAYMENTS_TOKEN", ""),
         portal_tokens=tuple(
@@ -87,6 +96,8 @@ def read_settings() -> Settings:
         port=whole("PORT", default.port, least=0, most=65_535),
         log_level=env.log_level("LOG_LEVEL") if text("LOG_LEVEL", "") else default.log_level,
         dyno=text("DYNO", ""),
+        support=read_support(env, openai_base_url=openai_base_url),
+        orders=read_orders(env),
     )
 
 

@@ -51,7 +51,7 @@ def _picked_id() -> str:
     except strict_json.NotJson as reason:
         raise Refused(Problem(Kind.MALFORMED_BODY, f"The body is not valid JSON: {reason}.")) from None
     match body:
-        case {"id": str(picked)}:
+        case {"id": str(picked), **others} if not others:
             return picked
         case _:
             raise Refused(Problem(Kind.INVALID_BODY, 'The body must be {"id": "…"}.'))

@@ -80,15 +80,17 @@ def fetch_from(place: str, *, ca_file: str | None = None) -> Fetch:
     if urlsplit(place).scheme not in {"http", "https"}:
         return Path(place).read_bytes
     tls = tls_context(ca_file) if place.lower().startswith("https:") else None
-    client = httpx.Client(
-        transport=WalledTransport(connections=1, tls=tls),
-        trust_env=False,
-        follow_redirects=False,
-        headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "refund-agent"},
-    )
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "refund-agent"}
 
     def fetch() -> bytes:
-        with outside_call(WALL_SECONDS):
+        # A connection of one call's own: the next look is a minute away at the least.
+        transport = WalledTransport(connections=1, tls=tls)
+        with (
+            httpx.Client(
+                transport=transport, trust_env=False, follow_redirects=False, headers=headers
+            ) as client,
+            outside_call(WALL_SECONDS),
+        ):
             answer = client.get(place)
         answer.raise_for_status()
         return answer.content

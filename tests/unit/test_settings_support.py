@@ -214,3 +214,13 @@ def test_the_dev_secret_is_kept_beside_the_other_state() -> None:
 
     assert "auth_dev_secret_file" in fields
     assert SupportSettings().auth_dev_secret_file == Path(".state/dev-identity.key")
+
+
+@pytest.mark.parametrize("provider", PRESETS)
+def test_the_page_for_integrators_says_what_each_provider_stands_for(provider: Provider) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "integrate.md").read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `{provider}`")]
+    preset = PRESETS[provider]
+
+    assert (preset.base_url or "OPENAI_BASE_URL") in row
+    assert provider == "scripted" or (f"`{preset.key_variable}`" in row and f"`{preset.model}`" in row)

@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from refund_agent.doctor import Finding
 from refund_agent.facade import Ask, Started, Unreadable
+from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
 from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
 from refund_agent.settings import Settings
@@ -53,6 +54,7 @@ class Web:
     settings: Settings = field(default_factory=Settings)
     probes: dict[str, Probe] = field(default_factory=dict)
     findings: Sequence[Finding] = ()
+    sign_in: SignIn | None = None
     _client: FlaskClient | None = None
 
     @property
@@ -65,6 +67,7 @@ class Web:
                 render_metrics=lambda: b"# no figures\n",
                 diagnose=lambda: self.findings,
                 inspection=cast("Inspection", None),  # the commands have tests of their own
+                sign_in=self.sign_in,
             )
             self._client = create_app(services).test_client()
         return self._client
