@@ -1,75 +1,54 @@
-"""Deciding about approvals: the decision is saved once, and approving starts the refund's own turn.
+"""Deciding about approvals: saved once, together with the turn that sends the refund.
 
-The turn's id is the approval's. Whoever presses again, also after a crash between the two steps, finds the
-turn that is there; a second one cannot be made.
+The turn's id is the approval's, so a second one cannot be made. It is stored as queued in the commit that
+saves the decision: should its message be lost, or this process die, the sweeper queues it again.
 """
 
-import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from refund_agent.approvals import (
-    Approval,
-    Approvals,
-    ApprovalState,
-    DecideAnswer,
-    Decided,
-    NoSuchApproval,
-    NotPending,
-    OwnRequest,
-)
+import structlog
+
+from refund_agent.approvals import Approval, Approvals, ApprovalState, DecideAnswer, Decided
 from refund_agent.conversations import Conversations, Entry
-from refund_agent.turn import NewTurn
+from refund_agent.ports import Queue, QueueUnavailable
 
-
-@dataclass(frozen=True, slots=True)
-class Sending:
-    """Approved: the refund's turn is on its way, or was there already."""
-
-    approval: Approval
-    turn_id: str
-
-
-Answer: TypeAlias = DecideAnswer | Sending
+log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDesk:
-    """Where staff decide. `start` is the facade's: it stores and queues a turn, once per idempotency key."""
+    """Where staff decide. Any call may raise `StoreUnavailable`."""
 
     approvals: Approvals
     conversations: Conversations
-    start: Callable[[NewTurn], object]
+    queue: Queue
 
     def page(self, *, state: ApprovalState, limit: int) -> list[Approval]:
         """Return approvals in this state, oldest first."""
         return self.approvals.page(state=state, limit=limit)
 
-    def decide(self, approval_id: str, *, approve: bool, by: str, note: str) -> Answer:
-        """Save a decision and act on it; an approval whose turn was never started is started again."""
+    def decide(self, approval_id: str, *, approve: bool, by: str, note: str) -> DecideAnswer:
+        """Save a decision, tell it in the conversation, and let the refund's turn run."""
         answer = self.approvals.decide(approval_id, approve=approve, by=by, note=note)
-        match answer:
-            case Decided(approval):
-                self._tell(approval)
-                return self._send(approval, by=by) if approve else answer
-            case NotPending(approval) if approve and approval.state == "approved":
-                self._send(approval, by=by)
-                return answer
-            case NotPending() | NoSuchApproval() | OwnRequest():
-                return answer
-
-    def _send(self, approval: Approval, *, by: str) -> Sending:
-        key = hashlib.sha256(f"approval\n{approval.id}".encode()).hexdigest()
-        self.start(NewTurn(approval.id, by, "", idempotency_key=key, agent="approval"))
-        return Sending(approval, approval.id)
+        if isinstance(answer, Decided):
+            self._tell(answer.approval)
+            if approve:
+                self._queue_turn(answer.approval.id)
+        return answer
 
     def expire(self) -> int:
         """Expire what waited too long and say so in its conversation; return how many."""
         expired = self.approvals.expire()
         for approval in expired:
+            log.warning("approval_expired", approval_id=approval.id)
             self._tell(approval)
         return len(expired)
+
+    def _queue_turn(self, turn_id: str) -> None:
+        try:
+            self.queue.put(turn_id)
+        except QueueUnavailable as error:
+            log.warning("approval_left_to_the_sweeper", turn_id=turn_id, error=str(error))
 
     def _tell(self, approval: Approval) -> None:
         said = {

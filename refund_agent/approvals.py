@@ -1,6 +1,6 @@
 """Approvals: an escalated refund waits for a person, bound to its exact arguments, and is sent at most once.
 
-Approving starts a turn under the approval's own id, which sends through the same claim, send and settle.
+Approving stores a turn under the approval's own id, which sends through the same claim, send and settle.
 So pressing twice, or two people pressing, finds the one turn, and its one ledger row.
 """
 
@@ -94,7 +94,10 @@ class Approvals(Protocol):
         ...
 
     def decide(self, approval_id: str, *, approve: bool, by: str, note: str) -> DecideAnswer:
-        """Save a person's decision, once, and only while it is pending and has not expired."""
+        """Save a person's decision, once, and only while it is pending and has not expired.
+
+        Approving stores the queued turn of the refund in the same commit.
+        """
         ...
 
     def expire(self) -> list[Approval]:

@@ -66,7 +66,7 @@ class Conversations(Protocol):
     """The conversations; any call may raise `StoreUnavailable`."""
 
     def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
-        """Store a new conversation."""
+        """Store a new conversation, or bring one that is there already to the top."""
         ...
 
     def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:

@@ -1,11 +1,13 @@
 """The support agent: the shared loop, with the conversation before it and an honest reply after it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from refund_agent.approvals import Approval, Approvals
 from refund_agent.conversations import Conversations, Entry
 from refund_agent.eligibility import Eligibility
+from refund_agent.injection import flags
+from refund_agent.journal import Journal
+from refund_agent.limits import Limiter
 from refund_agent.loop import Loop
 from refund_agent.orders import Orders, OrdersUnavailable
 from refund_agent.outcomes import CallPosition, Replied, Superseded, TurnOutcome
@@ -18,7 +20,7 @@ ESCALATING = '"decision": "needs_approval"'
 
 
 class SupportAgent:
-    """Runs a turn of a conversation. `note` records what was corrected."""
+    """Runs a turn of a conversation; what was flagged and corrected is noted."""
 
     def __init__(
         self,
@@ -26,23 +28,35 @@ class SupportAgent:
         loop: Loop,
         conversations: Conversations,
         orders: Orders,
-        note: Callable[[str, str, dict[str, object]], None],
+        limiter: Limiter,
+        journal: Journal,
     ) -> None:
         self._loop = loop
         self._conversations = conversations
         self._orders = orders
-        self._note = note
+        self._limiter = limiter
+        self._journal = journal
 
     def run(self, turn: Turn) -> TurnOutcome | Superseded:
         """Run `turn` with what its conversation said before, and tell money from the ledger."""
         turn.history = self._conversations.history(turn)
+        self._flag(turn)
+        spent_before = turn.tokens_used
         outcome = self._loop.run(turn)
+        self._limiter.spend(turn.user_id, turn.tokens_used - spent_before)
         if not isinstance(outcome, Replied):
             return outcome
         reply = self._honest(turn, outcome.text)
         for sentence in reply.corrections:
-            self._note(turn.id, "correction", {"taken_out": sentence})
+            self._journal.note(turn.id, "correction", {"taken_out": sentence})
         return Replied(reply.text)
+
+    def _flag(self, turn: Turn) -> None:
+        """Note what looks like steering the model, once a turn: for staff to see, never for safety."""
+        if turn.completions_used:
+            return
+        for flag in flags(turn.messages[0].content):
+            self._journal.note(turn.id, "flag", {"kind": flag.kind, "excerpt": flag.excerpt})
 
     def _honest(self, turn: Turn, text: str) -> Reply:
         refund = turn.refund if turn.refund_attempted else None

@@ -73,7 +73,8 @@ class SupportDesk:
         admission = self._admit(message.customer_id, conversation)
         if not isinstance(admission, Admitted):
             return admission
-        opened = conversation or self.conversations.open(_new_id(message), customer_id=message.customer_id)
+        conversation_id = conversation.id if conversation else _new_id(message)
+        opened = self.conversations.open(conversation_id, customer_id=message.customer_id)
         new = NewTurn(
             id=message.turn_id,
             user_id=message.customer_id,

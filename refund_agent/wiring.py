@@ -1,6 +1,6 @@
 """The composition root: the only module that names an adapter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import redis
@@ -27,10 +27,11 @@ from refund_agent.loop import Loop
 from refund_agent.ports import Queue, Signals
 from refund_agent.prompts import REFUND_CHAT
 from refund_agent.refunds import Refunds
-from refund_agent.runner import Runner
+from refund_agent.runner import Runner, RunsTurns
 from refund_agent.settings import CONTRACT_MODEL, Settings
 from refund_agent.sweeper import Sweeper
 from refund_agent.tools import Toolbox
+from refund_agent.turn import Agent
 
 REDIS_CONNECTIONS = 3
 """A process; Celery's own come on top. Small Redis plans allow 20 in all."""
@@ -129,6 +130,7 @@ class WorkerParts:
     sweeps: SqlSweeps
     presence: RedisPresence
     figures: SystemFigures
+    chores: Sequence[Callable[[], object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +159,16 @@ def build_web(stores: Stores) -> WebParts:
     )
 
 
-def build_worker(
-    settings: Settings, stores: Stores, *, queue: Queue, send_phase: Callable[[str, str], None]
+def build_worker(  # noqa: PLR0913 - a composition root takes what others built
+    settings: Settings,
+    stores: Stores,
+    *,
+    queue: Queue,
+    send_phase: Callable[[str, str], None],
+    agents: Mapping[Agent, RunsTurns],
+    chores: Sequence[Callable[[], object]],
 ) -> WorkerParts:
-    """Build one worker process's parts."""
+    """Build one worker process's parts; `agents` are those beside refund chat, `chores` go with a sweep."""
     events = TurnEvents(stores.signals, send_phase)
     audit = RedisAudit(stores.redis)
     sweeps = SqlSweeps(
@@ -171,12 +179,16 @@ def build_worker(
     loop = _refund_chat_loop(settings, stores, audit=audit, events=events)
     return WorkerParts(
         runner=Runner(
-            turns=stores.turns, agents={"refund_chat": loop}, events=events, owner=settings.process_id
+            turns=stores.turns,
+            agents={"refund_chat": loop, **agents},
+            events=events,
+            owner=settings.process_id,
         ),
         sweeper=Sweeper(sweeps=sweeps, turns=stores.turns, queue=queue, audit=audit, events=events),
         sweeps=sweeps,
         presence=RedisPresence(stores.redis, kind="worker"),
         figures=_figures(stores),
+        chores=chores,
     )
 
 

@@ -6,19 +6,22 @@ from refund_agent import doctor
 from refund_agent.adapters.dev_identity import DevIdentities, kept_secret
 from refund_agent.adapters.jwks import Jwks, fetch_from
 from refund_agent.adapters.jwt_identity import JwtIdentities, TokenRules
-from refund_agent.adapters.openai_model import OpenAIModel
 from refund_agent.adapters.redis_limits import RedisLimits
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.redis_tickets import RedisTickets
+from refund_agent.adapters.sql_approvals import SqlApprovals
+from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_customers import list_customers
 from refund_agent.adapters.sql_usage import SqlUsage
+from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.doctor_support import check_support
 from refund_agent.fallback_model import FallbackModel
 from refund_agent.identity import SignIn
 from refund_agent.limits import Limiter
-from refund_agent.ports import Model
+from refund_agent.ports import Model, Queue
 from refund_agent.providers import Endpoint
 from refund_agent.settings import Settings
+from refund_agent.support_desk import SupportDesk
 from refund_agent.wiring import NO_KEY, WORKER_ALIVE_SECONDS, Stores
 
 
@@ -48,8 +51,19 @@ def build_limiter(settings: Settings, stores: Stores) -> Limiter:
     )
 
 
+def build_approval_desk(stores: Stores, *, queue: Queue) -> ApprovalDesk:
+    """Build where staff decide."""
+    return ApprovalDesk(SqlApprovals(stores.database), SqlConversations(stores.database), queue)
+
+
+def build_support_desk(settings: Settings, stores: Stores) -> SupportDesk:
+    """Build where customers write."""
+    return SupportDesk(SqlConversations(stores.database), build_limiter(settings, stores))
+
+
 def build_support_model(settings: Settings, stores: Stores) -> Model:
     """Build the support agent's model, with its fallback if there is one."""
+    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
 
     def at(endpoint: Endpoint) -> OpenAIModel:
         return OpenAIModel(

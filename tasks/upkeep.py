@@ -58,6 +58,8 @@ class Upkeep:
             if self._hand_over_at is not None and self._clock.monotonic() >= self._hand_over_at:
                 self._parts.sweeper.hand_over(running, owner=self._owner)
             self._parts.sweeper.sweep()
+            for chore in self._parts.chores:
+                chore()
             self._raise_alarms()
         except StoreUnavailable as error:
             log.warning("upkeep_failed", error=str(error))

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from celery import signals
 
-from refund_agent import logs, wiring
+from refund_agent import logs, wiring, wiring_agents
 from refund_agent.doctor import UnsafeConfiguration, refuse_unsafe
 from refund_agent.doctor_celery import check_celery, check_task
 from refund_agent.doctor_support import check_support
@@ -63,7 +63,15 @@ def _build(settings: Settings) -> Worker:
     stores = wiring.open_stores(settings)
     phases = PhaseSender(app, hostname=f"{settings.dyno or 'worker'}@{settings.process_id}")
     queue = CeleryQueue(app, doorbell=stores.redis, deadline_seconds=settings.turn_deadline_seconds)
-    parts = wiring.build_worker(settings, stores, queue=queue, send_phase=phases.send)
+    agents = wiring_agents.build_agents(settings, stores, send_phase=phases.send, today=stores.clock.today())
+    parts = wiring.build_worker(
+        settings,
+        stores,
+        queue=queue,
+        send_phase=phases.send,
+        agents=agents,
+        chores=wiring_agents.build_chores(settings, stores, queue=queue),
+    )
     upkeep = Upkeep(
         parts, owner=settings.process_id, clock=stores.clock, lease_seconds=settings.lease_seconds
     )

@@ -5,15 +5,23 @@ from flask import Flask
 from web import (
     access_log,
     api_docs,
-    bearer,
+    approvals,
     commands,
+    commands_support,
+    conversations,
     demo,
+    dev_sign_in,
     doctor,
     health,
+    identity,
     ids,
     problems,
     refund_chat,
     security_headers,
+    support_chat,
+    support_orders,
+    tickets,
+    turn_events,
     turns,
 )
 from web.body import WERKZEUG_LIMIT_BYTES
@@ -30,14 +38,29 @@ def create_app(services: WebServices) -> Flask:
     access_log.install(app)  # first: its line is written after everything else
     ids.install(app)
     security_headers.install(app)
-    bearer.install(app, services.settings)
+    identity.install(app, services.settings, services.sign_in)
     api = api_docs.install(app)
     problems.install(app)  # after the API, whose own error handler it replaces
     api.register_blueprint(refund_chat.blueprint(services.facade))
     api.register_blueprint(turns.blueprint(services.facade))
+    if services.streams is not None:
+        access = turn_events.Access(identity.may_read, identity.viewer_name, identity.sees_all)
+        api.register_blueprint(turn_events.blueprint(services.streams, access))
+    if services.sign_in is not None:
+        api.register_blueprint(tickets.blueprint(services.sign_in.tickets))
+    if services.support is not None and services.streams is not None:
+        support = services.support
+        api.register_blueprint(support_chat.blueprint(support.desk, services.facade, services.streams))
+        api.register_blueprint(conversations.blueprint(support.conversations))
+        api.register_blueprint(support_orders.blueprint(support.eligibility))
+        api.register_blueprint(approvals.blueprint(support.approvals))
     app.register_blueprint(health.blueprint(services))
     if services.settings.app_env == "development":
         app.register_blueprint(demo.blueprint())
+        if services.sign_in is not None and services.sign_in.picker is not None:
+            app.register_blueprint(dev_sign_in.blueprint(services.sign_in.picker))
     doctor.install(app, services.diagnose)
     commands.install(app, services.inspection)
+    if services.policy_desk is not None:
+        commands_support.install(app, services.policy_desk, app_env=services.settings.app_env)
     return app

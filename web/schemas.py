@@ -94,6 +94,57 @@ class RefundChatReply(Schema):
     )
 
 
+class SupportChatRequest(Schema):
+    """A signed-in customer's message. Who they are comes from the token."""
+
+    class Meta:
+        """Refuse fields that are not declared."""
+
+        unknown = RAISE
+
+    error_messages = _BODY_MESSAGES
+
+    message = Text(required=True, error_messages=_FIELD_MESSAGES, validate=_length(MAX_MESSAGE_LENGTH))
+    conversation_id = fields.UUID(metadata={"description": "Absent: a new conversation is begun."})
+
+
+class SupportChatReply(Schema):
+    """The agent's reply. `owner` is `person` while the agent is silent."""
+
+    reply = fields.String(required=True)
+    conversation_id = fields.String(required=True)
+    turn_id = fields.String(required=True, allow_none=True)
+    refund = fields.Nested("RefundView", required=True, allow_none=True)
+    owner = fields.String(required=True, validate=validate.OneOf(["agent", "person"]))
+
+
+class StaffMessage(Schema):
+    """What a person writes in a conversation."""
+
+    class Meta:
+        """Refuse fields that are not declared."""
+
+        unknown = RAISE
+
+    error_messages = _BODY_MESSAGES
+
+    text = Text(required=True, error_messages=_FIELD_MESSAGES, validate=_length(MAX_MESSAGE_LENGTH))
+
+
+class ApprovalDecision(Schema):
+    """A person's decision about a refund, and why."""
+
+    class Meta:
+        """Refuse fields that are not declared."""
+
+        unknown = RAISE
+
+    error_messages = _BODY_MESSAGES
+
+    decision = fields.String(required=True, validate=validate.OneOf(["approve", "decline"]))
+    reason = Text(required=True, error_messages=_FIELD_MESSAGES, validate=_length(MAX_MESSAGE_LENGTH))
+
+
 class RefundView(Schema):
     """An attempted refund. `unknown`: payments was asked, no clear answer came: money may have moved."""
 

@@ -4,11 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from refund_agent.approval_desk import ApprovalDesk
+from refund_agent.conversations import Conversations
 from refund_agent.doctor import Finding
+from refund_agent.eligibility import Eligibility
 from refund_agent.facade import Ask, Started, Unreadable
+from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
 from refund_agent.settings import Settings
+from refund_agent.support_desk import SupportDesk
 from refund_agent.turn import NewTurn, TurnRecord
+from web.commands_support import PolicyDesk
+from web.turn_events import TurnStreams
 
 Probe: TypeAlias = Callable[[], object]
 """Asks one thing that the service needs. Returning means it is there; any exception means it is not."""
@@ -31,12 +38,24 @@ class Asks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class SupportServices:
+    """What the support agent's routes call."""
+
+    desk: SupportDesk
+    conversations: Conversations
+    approvals: ApprovalDesk
+    eligibility: Eligibility
+
+
+@dataclass(frozen=True, slots=True)
 class WebServices:
     """Everything the routes call.
 
     `probes` are named for what they ask: `database`, `redis`, `worker`. `render_metrics` returns the
     Prometheus text. `diagnose` returns what `flask doctor` prints, live checks included.
-    `inspection` is what the operator's commands ask.
+    `inspection` is what the operator's commands ask. Without `streams` no turn can be watched.
+    Without `sign_in` there is no support agent, and no `support`.
+    `policy_desk` is what `flask policy` and `flask seed` call.
     """
 
     settings: Settings
@@ -45,3 +64,7 @@ class WebServices:
     render_metrics: Callable[[], bytes]
     diagnose: Callable[[], Sequence[Finding]]
     inspection: Inspection
+    streams: TurnStreams | None = None
+    sign_in: SignIn | None = None
+    policy_desk: PolicyDesk | None = None
+    support: SupportServices | None = None

@@ -5,23 +5,29 @@ from typing import cast
 
 from flask import Flask
 
-from refund_agent import doctor, logs, wiring
+from refund_agent import doctor, logs, wiring, wiring_orders, wiring_support
 from refund_agent.doctor_celery import check_celery
+from refund_agent.doctor_support import check_support
 from refund_agent.facade import Facade
 from refund_agent.settings import Settings, read_settings
 from tasks.app import app as celery_app
 from tasks.queue import CeleryQueue
+from tasks.viewing_room import ViewingRoom
 from tasks.waiting_room import ListeningRoom
 from web import metrics
 from web.app import create_app
-from web.services import WebServices
+from web.commands_support import PolicyDesk
+from web.services import SupportServices, WebServices
+from web.stream_places import StreamPlaces
+from web.turn_events import TurnStreams
+from web.turn_stream import FindTurn
 
 
 def application() -> Flask:
     """Build the application from the environment; refuse an unsafe one by naming what is unsafe."""
     settings = read_settings()
     logs.configure(settings.log_level)
-    doctor.refuse_unsafe(settings, _celery_findings(settings))
+    doctor.refuse_unsafe(settings, [*_celery_findings(settings), *check_support(settings)])
     return create_app(build_services(settings))
 
 
@@ -40,9 +46,11 @@ def build_services(settings: Settings) -> WebServices:
         clock=stores.clock,
         tell_waiting=lambda waiting: parts.presence.beat(settings.process_id, waiting),
     )
+    queue = CeleryQueue(celery_app, doorbell=stores.redis, deadline_seconds=settings.turn_deadline_seconds)
+    sign_in = wiring_support.build_sign_in(settings, stores)
     facade = Facade(
         turns=stores.turns,
-        queue=CeleryQueue(celery_app, doorbell=stores.redis, deadline_seconds=settings.turn_deadline_seconds),
+        queue=queue,
         waiting_room=room,
         clock=stores.clock,
         deadline_seconds=settings.turn_deadline_seconds,
@@ -52,6 +60,7 @@ def build_services(settings: Settings) -> WebServices:
         return [
             *doctor.check(settings),
             *_celery_findings(settings),
+            *check_support(settings),
             *doctor.check_live(wiring.live_checks(stores)),
         ]
 
@@ -62,6 +71,42 @@ def build_services(settings: Settings) -> WebServices:
         render_metrics=lambda: metrics.render(parts.figures),
         diagnose=diagnose,
         inspection=parts.inspection,
+        streams=_streams(settings, stores, find=facade.find, room=room),
+        sign_in=sign_in,
+        policy_desk=_policy_desk(settings, stores),
+        support=None if sign_in is None else _support(settings, stores, queue=queue),
+    )
+
+
+def _support(settings: Settings, stores: wiring.Stores, *, queue: CeleryQueue) -> SupportServices:
+    orders = wiring_orders.build_orders(settings, stores.database, today=stores.clock.today())
+    desk = wiring_support.build_support_desk(settings, stores)
+    approvals = wiring_support.build_approval_desk(stores, queue=queue)
+    return SupportServices(desk, desk.conversations, approvals, orders.eligibility)
+
+
+def _policy_desk(settings: Settings, stores: wiring.Stores) -> PolicyDesk:
+    """Build what the policy's commands call, each part when it is first needed."""
+    today, database = stores.clock.today, stores.database
+    return PolicyDesk(
+        rules=lambda: wiring_orders.rules_for(settings, today()),
+        eligibility=lambda: wiring_orders.build_orders(settings, database, today=today()).eligibility,
+        seed=lambda: wiring_orders.plant_seeds(database, stores.turns),
+    )
+
+
+def _streams(
+    settings: Settings, stores: wiring.Stores, *, find: FindTurn, room: ListeningRoom
+) -> TurnStreams:
+    """Build what streams turns; all streams of the process share one connection to Redis."""
+    stored = wiring.stored_events(stores)
+    live = wiring.live_events_reader(settings, stores)
+    return TurnStreams(
+        find=find,
+        stored=stored,
+        watching=ViewingRoom(waiting_room=room, live=live, stored=stored, clock=stores.clock),
+        clock=stores.clock,
+        places=StreamPlaces(web_threads=settings.web_threads),
     )
 
 

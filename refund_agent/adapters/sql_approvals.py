@@ -7,6 +7,7 @@ from sqlalchemy import Select, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_support_tables import approvals
+from refund_agent.adapters.sql_tables import turns
 from refund_agent.approvals import (
     Approval,
     ApprovalState,
@@ -19,7 +20,10 @@ from refund_agent.approvals import (
     bind,
 )
 from refund_agent.ports import StoreUnavailable
+from refund_agent.turn import encode_messages
 
+TURN_MS = 3600 * 1000
+"""How long an approved refund may wait for a broker or a worker before it is given up."""
 DAY_MS = 24 * 3600 * 1000
 
 _COLUMNS = (
@@ -84,7 +88,7 @@ class SqlApprovals:
             return [Approval(*row) for row in one.execute(asked)]
 
     def decide(self, approval_id: str, *, approve: bool, by: str, note: str) -> DecideAnswer:
-        """Save a person's decision, once, and only while it is pending and has not expired."""
+        """Save a person's decision, once; approving stores the refund's queued turn in the same commit."""
         decide = (
             update(approvals)
             .where(
@@ -101,8 +105,10 @@ class SqlApprovals:
             )
             .returning(*_COLUMNS)
         )
-        with self._database.statement() as one:
-            row = one.execute(decide).one_or_none()
+        with self._database.transaction() as tx:
+            row = tx.execute(decide).one_or_none()
+            if row is not None and approve:
+                tx.execute(self._database.insert_or_ignore(turns).values(_turn(approval_id, by)))
         if row is not None:
             return Decided(Approval(*row))
         found = self.find(approval_id)
@@ -120,6 +126,25 @@ class SqlApprovals:
         )
         with self._database.statement() as one:
             return [Approval(*row) for row in one.execute(expire)]
+
+
+def _turn(approval_id: str, by: str) -> dict[str, object]:
+    return {
+        "id": approval_id,
+        "agent": "approval",
+        "user_id": by,
+        "request_id": "",
+        "state": "queued",
+        "epoch": 0,
+        "owner": "",
+        "completions_used": 0,
+        "attempts": 1,
+        "refund_attempted": False,
+        "transcript": encode_messages([]),
+        "created_at_ms": now_ms(),
+        "queued_at_ms": now_ms(),
+        "deadline_at_ms": now_ms() + TURN_MS,
+    }
 
 
 def _asked() -> Select[*tuple[Any, ...]]:

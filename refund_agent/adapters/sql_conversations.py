@@ -37,7 +37,7 @@ class SqlConversations:
         self._database = database
 
     def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
-        """Store a new conversation; one of this id that is there already stays as it is."""
+        """Store a new conversation, or bring one that is there already to the top."""
         new = {
             "id": conversation_id,
             "customer_id": customer_id,
@@ -45,10 +45,9 @@ class SqlConversations:
             "created_at_ms": now_ms(),
             "updated_at_ms": now_ms(),
         }
-        same = select(*_COLUMNS).where(conversations.c.id == conversation_id)
         with self._database.transaction() as tx:
             tx.execute(self._database.insert_or_ignore(conversations).values(new))
-            return Conversation(*tx.execute(same).one())
+            return Conversation(*tx.execute(_touch(conversation_id).returning(*_COLUMNS)).one())
 
     def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
         """Return it, or None when it is not there or not this customer's; None as customer: staff asks."""

@@ -1,0 +1,84 @@
+"""The composition root's part for the support agent in a worker: its tools, its recorder, its approvals."""
+
+from collections.abc import Callable
+from datetime import date
+
+from refund_agent.adapters.http_payments import HttpPayments
+from refund_agent.adapters.redis_audit import RedisAudit
+from refund_agent.adapters.sql_approvals import SqlApprovals
+from refund_agent.adapters.sql_conversations import SqlConversations
+from refund_agent.adapters.sql_ledger import SqlLedger
+from refund_agent.loop import Loop
+from refund_agent.ports import Events, Ledger, Queue
+from refund_agent.prompts import support_rules
+from refund_agent.recorder import Recorder
+from refund_agent.refunds import Refunds
+from refund_agent.runner import RunsTurns
+from refund_agent.settings import Settings
+from refund_agent.support_agent import ApprovedRefund, SupportAgent
+from refund_agent.support_tools import SupportTools
+from refund_agent.turn import Agent
+from refund_agent.wiring import Stores, TurnEvents, open_journal
+from refund_agent.wiring_orders import build_orders
+from refund_agent.wiring_support import build_approval_desk, build_limiter, build_support_model
+
+
+def build_agents(
+    settings: Settings, stores: Stores, *, send_phase: Callable[[str, str], None], today: date
+) -> dict[Agent, RunsTurns]:
+    """Build what answers support turns and sends approved refunds; nothing without a support agent."""
+    if not settings.support.enabled:
+        return {}
+    journal = open_journal(stores)
+    recorder = Recorder(journal)
+    events = TurnEvents(stores.signals, send_phase)
+    orders, conversations = (
+        build_orders(settings, stores.database, today=today),
+        SqlConversations(stores.database),
+    )
+    approvals = SqlApprovals(stores.database)
+    refunds = _refunds(settings, stores, ledger=recorder.ledger(SqlLedger(stores.database)), events=events)
+    tools = SupportTools(
+        orders=orders.orders,
+        eligibility=orders.eligibility,
+        refunds=refunds,
+        approvals=approvals,
+        conversations=conversations,
+    )
+    loop = Loop(
+        rules=support_rules(orders.eligibility.rules),
+        model=recorder.model(build_support_model(settings, stores)),
+        toolbox=recorder.toolbox(tools.toolbox()),
+        turns=stores.turns,
+        events=events,
+        clock=stores.clock,
+        completion_timeout_seconds=settings.completion_timeout_seconds,
+        backoff_seconds=settings.backoff_seconds,
+    )
+    support = SupportAgent(
+        loop=loop,
+        conversations=conversations,
+        orders=orders.orders,
+        limiter=build_limiter(settings, stores),
+        journal=journal,
+    )
+    approved = ApprovedRefund(approvals, orders.eligibility, refunds, conversations, orders.orders)
+    return {"support": recorder.agent(support), "approval": recorder.agent(approved)}
+
+
+def build_chores(settings: Settings, stores: Stores, *, queue: Queue) -> list[Callable[[], object]]:
+    """Build what a worker does beside sweeping: it expires approvals that nobody decided."""
+    return [build_approval_desk(stores, queue=queue).expire] if settings.support.enabled else []
+
+
+def _refunds(settings: Settings, stores: Stores, *, ledger: Ledger, events: Events) -> Refunds:
+    return Refunds(
+        ledger=ledger,
+        payments=HttpPayments(
+            settings.payments_url, settings.payments_token, settings.payments_timeout_seconds
+        ),
+        audit=RedisAudit(stores.redis),
+        events=events,
+        clock=stores.clock,
+        payments_timeout_seconds=settings.payments_timeout_seconds,
+    )

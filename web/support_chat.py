@@ -1,0 +1,111 @@
+"""`POST /support/chat`: a signed-in customer's message in, the agent's reply or its event stream out."""
+
+import hashlib
+from typing import Any, Final
+
+from flask import Response, jsonify, request
+from flask_smorest import Blueprint
+
+from refund_agent.facade import Ask, Replayed, Started
+from refund_agent.outcomes import Replied
+from refund_agent.ports import StoreUnavailable
+from refund_agent.support_desk import Asked, Message, NoSuchConversation, Said, SupportDesk, WithPerson
+from refund_agent.turn import TurnRecord
+from web.admission import problem_of
+from web.body import StrictJsonParser
+from web.idempotency import fingerprint, read_key
+from web.identity import require_customer
+from web.ids import TURN_ROUTES, adopt_turn_id, request_id, turn_id
+from web.kinds import Kind
+from web.problems import RETRY_AFTER, Problem, Refused, hand_over, respond
+from web.render import refund_view, render
+from web.schemas import SupportChatReply, SupportChatRequest
+from web.services import Asks
+from web.turn_events import EVENT_STREAM, TurnStreams
+
+NO_CONVERSATION: Final = "There is no such conversation. Nothing was stored or sent."
+
+
+def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # noqa: ANN401 - flask-smorest is not typed
+    """Return the route."""
+
+    def chat(body: dict[str, Any]) -> Response:
+        """Answer a customer's message; as an event stream when `Accept` is `text/event-stream`."""
+        message = _read(require_customer().id, body)
+        if request.accept_mimetypes.best_match(["application/json", EVENT_STREAM]) != EVENT_STREAM:
+            return _answer(_say(desk, message, facade.ask))
+        give_back = streams.places.take(f"customer {message.customer_id}")
+        said = _say(desk, message, facade.start)
+        if isinstance(said, Asked) and isinstance(said.ask, Started):
+            return streams.respond(said.ask.turn_id, give_back=give_back)
+        give_back()
+        return _answer(said)
+
+    routes: Any = Blueprint("support_chat", __name__, description="The support agent.")
+    routes.ARGUMENTS_PARSER = StrictJsonParser()
+    documented: Any = routes.arguments(SupportChatRequest, location="json")(chat)
+    documented = routes.response(200, SupportChatReply, description="The agent's reply.")(documented)
+    documented = routes.doc(security=[{"portalToken": []}])(documented)
+    routes.add_url_rule(f"{TURN_ROUTES}chat", view_func=documented, methods=["POST"])
+    return routes
+
+
+def _read(customer_id: str, body: dict[str, Any]) -> Message:
+    key = read_key()
+    own_key = hashlib.sha256(f"{customer_id}\n{key}".encode()).hexdigest() if key else ""
+    return Message(
+        turn_id=turn_id(),
+        customer_id=customer_id,
+        text=body["message"],
+        conversation_id=str(body.get("conversation_id", "")),
+        request_id=request_id(),
+        idempotency_key=own_key,
+        fingerprint=fingerprint({name: str(value) for name, value in body.items()}),
+    )
+
+
+def _say(desk: SupportDesk, message: Message, hand: Any) -> Said:  # noqa: ANN401 - the facade's ask or start
+    hand_over()
+    try:
+        return desk.say(message, hand)
+    except StoreUnavailable:
+        detail = "The database cannot be asked now. The message was not taken, and no refund was sent."
+        raise Refused(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER)) from None
+
+
+def _answer(said: Said) -> Response:
+    match said:
+        case Asked(conversation_id, ask):
+            return _told(conversation_id, ask)
+        case WithPerson(conversation):
+            body = {"reply": "", "conversation_id": conversation.id, "turn_id": None, "refund": None}
+            return jsonify({**body, "owner": "person"})
+        case NoSuchConversation():
+            return respond(Problem(Kind.NO_SUCH_CONVERSATION, NO_CONVERSATION))
+        case _:
+            problem = problem_of(said)
+            if problem is None:
+                raise AssertionError("a turn that was admitted was not asked for")
+            return respond(problem)
+
+
+def _told(conversation_id: str, ask: Ask | Started) -> Response:
+    """Give the reply its conversation; what is no reply is told as in refund-chat."""
+    turn = ask.turn if isinstance(ask, Replayed) else ask
+    if isinstance(turn, TurnRecord) and isinstance(turn.outcome, Replied):
+        adopt_turn_id(turn.id)
+        answer = jsonify(
+            {
+                "reply": turn.outcome.text,
+                "conversation_id": conversation_id,
+                "turn_id": turn.id,
+                "refund": refund_view(turn.refund),
+                "owner": "agent",
+            }
+        )
+        if isinstance(ask, Replayed):
+            answer.headers["Idempotent-Replayed"] = "true"
+        return answer
+    if isinstance(ask, Started):
+        raise AssertionError("a turn that was only started is streamed, not rendered")  # noqa: TRY004 - a bug
+    return render(ask)
