@@ -99,6 +99,9 @@ class SqlTurns:
 
     def begin(self, turn_id: str, *, owner: str) -> Turn | None:
         """Take a waiting turn in one UPDATE; a second delivery matches no row."""
+        asked_at = (
+            self._clock.monotonic()
+        )  # before the statement: a slow answer must not postpone the deadline
         with self._database.statement() as one:
             row = one.execute(self._begin, {"own_turn": turn_id, "owner": owner}).one_or_none()
         if row is None:
@@ -106,7 +109,7 @@ class SqlTurns:
         return Turn(
             id=turn_id,
             epoch=row.epoch,
-            deadline=self._clock.monotonic() + row.left_ms / 1000,
+            deadline=asked_at + row.left_ms / 1000,
             messages=decode_messages(row.transcript),
             completions_used=row.completions_used,
             attempts=row.attempts,
