@@ -35,7 +35,7 @@ class SlowDatabase(Database):
         self._seconds = seconds
 
     @contextmanager
-    def statement(self) -> Generator[Connection]:
+    def statement(self, *, read_only: bool = False) -> Generator[Connection]:
         with self._database.statement() as connection:
             yield connection
         self._clock.sleep(self._seconds)
