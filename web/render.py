@@ -68,7 +68,7 @@ def problem_of(turn: TurnRecord) -> Problem:
         case ProviderTimedOut():
             return _ended(turn, Kind.PROVIDER_TIMED_OUT, "The model's provider timed out twice.")
         case DeadlinePassed():
-            return _ended(turn, Kind.DEADLINE_PASSED, "The turn did not end before its deadline.")
+            return _ended(turn, Kind.DEADLINE_PASSED, "The turn did not end in the time it had.")
         case NotAccepted():
             return _not_accepted(turn)
         case Broken():

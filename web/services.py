@@ -30,13 +30,18 @@ class Asks(Protocol):
         ...
 
 
+STOP_WAITING = "refund-agent-stop-waiting"
+"""The application's extension of this name is `WebServices.stop_waiting`, for the server to call."""
+
+
 @dataclass(frozen=True, slots=True)
 class WebServices:
     """Everything the routes call.
 
     `probes` are named for what they ask: `database`, `redis`, `worker`. `render_metrics` returns the
     Prometheus text. `diagnose` returns what `flask doctor` prints, live checks included.
-    `inspection` is what the operator's commands ask.
+    `inspection` is what the operator's commands ask. `stop_waiting` makes every waiting request give up
+    now, because the process is about to stop.
     """
 
     settings: Settings
@@ -45,3 +50,4 @@ class WebServices:
     render_metrics: Callable[[], bytes]
     diagnose: Callable[[], Sequence[Finding]]
     inspection: Inspection
+    stop_waiting: Callable[[], None] = lambda: None

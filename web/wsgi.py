@@ -14,7 +14,7 @@ from tasks.queue import CeleryQueue
 from tasks.waiting_room import ListeningRoom
 from web import metrics
 from web.app import create_app
-from web.services import WebServices
+from web.services import STOP_WAITING, WebServices
 
 
 def application() -> Flask:
@@ -22,7 +22,10 @@ def application() -> Flask:
     settings = read_settings()
     logs.configure(settings.log_level)
     doctor.refuse_unsafe(settings, _celery_findings(settings))
-    return create_app(build_services(settings))
+    services = build_services(settings)
+    app = create_app(services)
+    app.extensions[STOP_WAITING] = services.stop_waiting
+    return app
 
 
 def diagnosable_application() -> Flask:
@@ -62,6 +65,7 @@ def build_services(settings: Settings) -> WebServices:
         render_metrics=lambda: metrics.render(parts.figures),
         diagnose=diagnose,
         inspection=parts.inspection,
+        stop_waiting=room.close,
     )
 
 
