@@ -15,10 +15,10 @@ import pytest
 import requests
 
 from sandbox.embedded_redis import free_port
+from tests.machine import family, living
 
 ROOT = Path(__file__).parents[2]
 END_SECONDS = 30.0
-GENERATIONS = 5
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -56,13 +56,6 @@ class Demo:
         self.said += rest
         return self.process.returncode
 
-    def family(self) -> dict[int, str]:
-        """Return it and all that it started, process id to command line."""
-        found = {self.process.pid: sys.executable}
-        for _ in range(GENERATIONS):
-            found |= {pid: command for pid, parent, command in everybody() if parent in found}
-        return found
-
     def place(self, name: str) -> str:
         """Return the address or path that it printed for `name`."""
         found = re.search(rf"^  {name} +(\S+)", self.said, re.MULTILINE)
@@ -70,7 +63,7 @@ class Demo:
         return found[1]
 
     def kill(self) -> None:
-        for pid in self.family():
+        for pid in family(self.process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.communicate()
@@ -87,23 +80,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
     yield start
     for demo in started:
         demo.kill()
-
-
-def everybody() -> list[tuple[int, int, str]]:
-    """Return process id, parent and command line of every process of the machine."""
-    listed = subprocess.run(
-        ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="],  # noqa: S607 - the system's own
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
-    return [(int(pid), int(parent), " ".join(command)) for pid, parent, *command in rows]
-
-
-def living(family: Mapping[int, str]) -> list[str]:
-    """Return the command lines of those that still live; an id may have gone to somebody else."""
-    return [command for pid, _, command in everybody() if family.get(pid) == command]
 
 
 def is_open(port: int) -> bool:
@@ -130,15 +106,15 @@ def test_a_hard_case_is_played_and_ctrl_c_leaves_nothing_behind(start: Callable[
     assert "ledger     unknown" in demo.said
     assert "<form>" in page(demo.place("Chat page"))
     assert "ORD-1001" in page(demo.place("Payments"))
-    family, logs = demo.family(), ROOT / demo.place("Logs")
+    members, logs = family(demo.process.pid), ROOT / demo.place("Logs")
     ports = [demo.port, port_of(demo.place("Payments")), port_of(demo.place("Model"))]
-    assert len(family) >= 4
+    assert len(members) >= 4
     assert (logs / "worker.log").is_file()
 
     os.killpg(demo.process.pid, signal.SIGINT)
 
     assert demo.ends() == 0
-    assert living(family) == []
+    assert living(members) == []
     assert [port for port in ports if is_open(port)] == []
     assert not logs.exists()
     assert list(demo.tmp.iterdir()) == []
@@ -153,8 +129,8 @@ def test_the_end_of_one_process_ends_all_and_is_told(
 ) -> None:
     demo = start()
     demo.hear("Running. Ctrl-C stops.")
-    family = demo.family()
-    pid = next((pid for pid, command in family.items() if victim in command), None)
+    members = family(demo.process.pid)
+    pid = next((pid for pid, command in members.items() if victim in command), None)
     if pid is None:
         pytest.skip(f"no {victim} here: fakeredis serves instead")
 
@@ -162,7 +138,7 @@ def test_the_end_of_one_process_ends_all_and_is_told(
 
     assert demo.ends() == 1
     assert f"make demo: {told}" in demo.said
-    assert living(family) == []
+    assert living(members) == []
     assert not (ROOT / demo.place("Logs")).exists()
 
 
