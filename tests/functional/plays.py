@@ -10,7 +10,7 @@ from sandbox.completions import Play, says
 from sandbox.conversation import Conversation
 from sandbox.model import CompletionRequest
 
-HOLD_SECONDS = 30.0
+HOLD_SECONDS = 40.0
 
 
 def watched(look: Callable[[], object], play: Play) -> Play:

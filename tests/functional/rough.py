@@ -14,13 +14,13 @@ from tests.functional.proxy import TcpProxy
 from tests.functional.stand import Stand, run_stand
 
 PATIENT = {
-    "COMPLETION_TIMEOUT_SECONDS": "20",
+    "COMPLETION_TIMEOUT_SECONDS": "30",
     "BACKOFF_SECONDS": "0.1",
     "PAYMENTS_TIMEOUT_SECONDS": "2",
-    "TURN_DEADLINE_SECONDS": "24",
+    "TURN_DEADLINE_SECONDS": "32",
     "WORKER_CONCURRENCY": "220",
 }
-"""Room for 200 turns at once, and a lease of 3 s."""
+"""Room for 200 turns at once, and a lease of 4 s."""
 
 
 @dataclass(frozen=True)

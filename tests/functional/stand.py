@@ -25,7 +25,7 @@ from sandbox.processes import Process, web_answers
 
 TOKEN = "portal-token-of-the-tests"
 PATH = "/support/refund-chat"
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 40.0
 MAX_ASKERS = 220
 
 Row = Mapping[str, Any]
