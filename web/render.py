@@ -5,7 +5,7 @@ from typing import Final, assert_never
 
 from flask import Response, jsonify
 
-from refund_agent.facade import Ask, NotStored, Replayed, Unreadable
+from refund_agent.facade import Ask, NotStored, Replayed, StillRunning, Unreadable
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
@@ -37,6 +37,13 @@ def render(ask: Ask) -> Response:
         case KeyReused():
             detail = f"Another body was sent with this key before. This one was not taken. {NO_REFUND}"
             return respond(Problem(Kind.KEY_REUSED, detail))
+        case StillRunning(turn_id):
+            adopt_turn_id(turn_id)
+            detail = (
+                "This process stops, and the turn that the key belongs to runs on: a refund may be on its way. "
+                "Send the same request with the same key again, and you get its answer."
+            )
+            return respond(Problem(Kind.STILL_RUNNING, detail, refund=UNKNOWN_REFUND, headers=RETRY_AFTER))
         case NotStored():
             detail = f"The database did not take the request. It never ran. {NO_REFUND}"
             return respond(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER))
