@@ -40,8 +40,8 @@ def render(ask: Ask) -> Response:
         case StillRunning(turn_id):
             adopt_turn_id(turn_id)
             detail = (
-                "This process stops, and the turn that the key belongs to runs on: a refund may be on its way. "
-                "Send the same request with the same key again, and you get its answer."
+                "This process stops, and the turn that the key belongs to runs on: a refund may be on its "
+                "way. Send the same request with the same key again, and you get its answer."
             )
             return respond(Problem(Kind.STILL_RUNNING, detail, refund=UNKNOWN_REFUND, headers=RETRY_AFTER))
         case NotStored():
