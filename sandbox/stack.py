@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -165,8 +165,6 @@ def _state_directory() -> Generator[Path]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
-        with suppress(OSError):  # others live there, too
-            STATE.rmdir()
 
 
 def _ledger_file(around: Outside, state: Path) -> Path:

@@ -23,7 +23,7 @@ from sandbox.embedded_redis import free_port
 from tests.machine import family, living
 
 READY = "Running. Ctrl-C stops."
-START_SECONDS = 300
+START_SECONDS = 600
 STOP_SECONDS = 60
 KEPT = ("PATH", "HOME", "USER", "LANG")
 KEPT_BEGINNINGS = ("PIP_", "SSL_CERT", "REQUESTS_CA", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")

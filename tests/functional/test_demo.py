@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,7 +28,6 @@ class Demo:
     def __init__(self, tmp: Path, more: Mapping[str, str]) -> None:
         self.tmp = tmp
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
         self.said = ""
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sandbox.stack"],
@@ -62,11 +60,11 @@ class Demo:
         assert found is not None, self.said
         return found[1]
 
-    def kill(self) -> None:
-        for pid in family(self.process.pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self.process.communicate()
+    def stop(self) -> None:
+        """End it, gently if it can be: killed, it could not tidy up."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.ends()
 
 
 @pytest.fixture
@@ -79,7 +77,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
 
     yield start
     for demo in started:
-        demo.kill()
+        demo.stop()
 
 
 def is_open(port: int) -> bool:
