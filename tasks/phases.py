@@ -10,7 +10,6 @@ import threading
 import redis
 import structlog
 from celery import Celery
-from celery.events.dispatcher import EventDispatcher
 from kombu.exceptions import OperationalError
 
 log = structlog.stdlib.get_logger(__name__)
@@ -23,7 +22,7 @@ GROUP = frozenset({"task"})
 
 
 class PhaseSender:
-    """Sends `task-<phase>` events from its own thread over its own connection."""
+    """Sends `task-<phase>` events from its own thread."""
 
     def __init__(self, app: Celery, *, hostname: str) -> None:
         self._app = app
@@ -49,25 +48,21 @@ class PhaseSender:
             log.debug("phase_dropped", turn_id=turn_id, phase=phase)
 
     def _send_all(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                with self._app.connection_for_write() as connection:
-                    dispatcher = self._app.events.Dispatcher(
-                        connection,
-                        hostname=self._hostname,
-                        buffer_group=GROUP,
-                        buffer_while_offline=False,  # it would keep them without a limit, and say nothing
-                    )
-                    while not self._stopping.wait(GATHER_SECONDS):
-                        self._send_waiting(dispatcher)
-                    self._send_waiting(dispatcher)
-            except (redis.RedisError, OperationalError, OSError) as error:
-                log.warning("phases_not_sent", error=type(error).__name__)
-                self._stopping.wait(PAUSE_SECONDS)
+        while not self._stopping.wait(GATHER_SECONDS):
+            self._send_waiting()
+        self._send_waiting()
 
-    def _send_waiting(self, dispatcher: EventDispatcher) -> None:
-        """Send what waits as one message; a broken connection ends it by an exception."""
-        for _ in range(self._waiting.qsize()):
-            turn_id, phase = self._waiting.get_nowait()
-            dispatcher.send(f"task-{phase}", uuid=turn_id)
-        dispatcher.flush(errors=False)
+    def _send_waiting(self) -> None:
+        """Send what waits as one message, over a connection of the broker pool."""
+        if self._waiting.empty():
+            return
+        try:
+            with self._app.events.default_dispatcher(hostname=self._hostname) as dispatcher:
+                dispatcher.buffer_group = GROUP
+                for _ in range(self._waiting.qsize()):
+                    turn_id, phase = self._waiting.get_nowait()
+                    dispatcher.send(f"task-{phase}", uuid=turn_id)
+                dispatcher.flush(errors=False)
+        except (redis.RedisError, OperationalError, OSError) as error:
+            log.warning("phases_not_sent", error=type(error).__name__)
+            self._stopping.wait(PAUSE_SECONDS)
