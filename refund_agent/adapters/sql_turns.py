@@ -129,12 +129,12 @@ class SqlTurns:
             ended = {**owned_progress(turn), **outcome_columns(outcome)}
             return one.execute(_END, ended).rowcount == 1
 
-    def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
+    def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         """Close the gate and end the turn, unless something came first; return what now stands.
 
         A turn that can never run frees its idempotency key, unless its refund was attempted.
         """
-        unended = (turns.c.id == turn_id) & (turns.c.state != "ended")
+        unended = turns.c.state == "stored" if only_stored else turns.c.state != "ended"
         ended: dict[str, object] = {
             "state": "ended",
             "ended_at_ms": now_ms(),
@@ -144,7 +144,7 @@ class SqlTurns:
             ended["idempotency_key"] = case((turns.c.refund_attempted, turns.c.idempotency_key))
         closed = {**NEW_ROW, "turn_id": turn_id, "state": "closed", "decided_at_ms": now_ms()}
         with self._database.transaction() as tx:
-            if tx.execute(update(turns).where(unended).values(ended)).rowcount == 1:
+            if tx.execute(update(turns).where(turns.c.id == turn_id, unended).values(ended)).rowcount == 1:
                 tx.execute(self._database.insert_or_ignore(refunds).values(closed))
             found = _find(tx, turn_id)
         if found is None:

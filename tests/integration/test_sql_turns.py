@@ -142,6 +142,30 @@ def test_every_outcome_is_read_back_as_it_was_written(stores: Stores, outcome: T
     assert stores.turns.ended([turn.id, "other"]) == {turn.id}
 
 
+@pytest.mark.parametrize("queued", [True, False], ids=["queued", "taken"])
+def test_a_turn_whose_message_was_queued_after_all_is_not_called_unaccepted(
+    stores: Stores, *, queued: bool
+) -> None:
+    """Its web process was slow: a sweeper found the turn stored a moment before."""
+    turn_id = stores.stored()
+    stores.age(turn_id)
+    assert stores.sweeps.never_queued() == [turn_id]
+    if queued:
+        stores.turns.mark_queued(turn_id)
+    turn = stores.turns.begin(turn_id, owner="w1") if not queued else None
+    stands = stores.turns.give_up(turn_id, NotAccepted(), only_stored=True)
+    assert (stands.state, stands.outcome) == ("queued" if queued else "running", None)
+    assert stands.refund is None
+    assert queued or (turn is not None and stores.turns.checkpoint(turn))
+
+
+def test_a_turn_that_is_only_stored_is_given_up(stores: Stores) -> None:
+    told = stores.turns.give_up(stores.stored(), NotAccepted(), only_stored=True)
+    assert told.outcome == NotAccepted()
+    assert told.refund is not None
+    assert told.refund.state == "closed"
+
+
 def test_giving_up_after_the_end_changes_nothing_and_tells_the_outcome(stores: Stores) -> None:
     turn = stores.running()
     stores.turns.end(turn, Replied("done"))
