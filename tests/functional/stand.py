@@ -184,16 +184,28 @@ def run_stand(
 
 
 @contextmanager
-def another_web(stand: Stand, log: Path, **changes: str) -> Generator[Stand]:
+def another_web(
+    stand: Stand, log: Path, *, ready: Callable[[str], bool] = web_answers, **changes: str
+) -> Generator[Stand]:
     """Run one more web process on the same database, Redis and worker."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     web = Process("web", env={**stand.env, **changes, "PORT": str(port)}, log=log)
     try:
-        web.wait_until(lambda: web_answers(url))
+        web.wait_until(lambda: ready(url))
         yield stand.with_web(url, web)
     finally:
         web.kill()
+
+
+def web_lives(url: str) -> bool:
+    """Whether the web answers, whatever else is there."""
+    with requests.Session() as session:
+        session.trust_env = False
+        try:
+            return session.get(f"{url}/healthz", timeout=3.0).ok
+        except requests.RequestException:
+            return False
 
 
 def wait_until(holds: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
