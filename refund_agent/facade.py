@@ -64,7 +64,14 @@ class Started:
     turn_id: str
 
 
-Ask: TypeAlias = TurnRecord | Replayed | KeyReused | ConversationBusy | NotStored | Unreadable
+@dataclass(frozen=True, slots=True)
+class StillRunning:
+    """This process stops; the turn belongs to another request and runs on. The same key finds it again."""
+
+    turn_id: str
+
+
+Ask: TypeAlias = TurnRecord | Replayed | KeyReused | ConversationBusy | StillRunning | NotStored | Unreadable
 
 
 class Facade:
@@ -140,17 +147,28 @@ class Facade:
         with self._waiting_room.seat(turn_id) as seat:
             if ended := self._find_ended(turn_id):
                 return Replayed(ended)
-            return self._wait(seat, turn_id, deadline)
+            return self._await_end(seat, turn_id, deadline) or self._leave(turn_id, deadline)
+
+    def _leave(self, turn_id: str, deadline: float) -> TurnRecord | StillRunning | Unreadable:
+        """Stop waiting for somebody else's turn: it is ended only when its time is over."""
+        if self._clock.monotonic() < deadline:
+            return StillRunning(turn_id)
+        return self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)
 
     def _wait(self, seat: Seat, turn_id: str, deadline: float) -> TurnRecord | Unreadable:
         """Wait until the turn has ended; at the deadline, or when the process stops, end it."""
+        ended = self._await_end(seat, turn_id, deadline)
+        return ended or self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)
+
+    def _await_end(self, seat: Seat, turn_id: str, deadline: float) -> TurnRecord | None:
+        """Wait until the turn has ended; None at the deadline, or when the process stops."""
         for _ in range(MAX_WAKE_UPS):
             seat.wait(deadline - self._clock.monotonic())
             if ended := self._find_ended(turn_id):
                 return ended
             if self._clock.monotonic() >= deadline or self._waiting_room.closing:
                 break
-        return self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)
+        return None
 
     def _find_ended(self, turn_id: str) -> TurnRecord | None:
         found = self.find(turn_id)

@@ -151,10 +151,11 @@ class Turns(Protocol):
         """End the turn; False when this owner's epoch no longer holds it."""
         ...
 
-    def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
+    def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         """Close the gate and end the turn, unless something came first; return what now stands.
 
         A turn that ends as `NotAccepted` frees its idempotency key, so that the caller may try again.
+        `only_stored`: leave the turn alone if its message was queued, or even taken, after all.
         """
         ...
 

@@ -51,11 +51,11 @@ class Runner:
         self._agents = agents
         self._events = events
         self._owner = owner
-        self._running: set[str] = set()
+        self._running: set[tuple[str, int]] = set()
 
     def running(self) -> frozenset[str]:
         """Return the turns this process is running now: those whose leases it keeps."""
-        return frozenset(self._running)
+        return frozenset(turn_id for turn_id, _ in self._running.copy())
 
     def run(self, turn_id: str) -> Ending:
         """Run the turn stored under `turn_id`, if it is there to be taken; never raises."""
@@ -63,19 +63,21 @@ class Runner:
             turn = self._turns.begin(turn_id, owner=self._owner)
             if turn is None:
                 return NothingToDo()
-            with bound_contextvars(request_id=turn.request_id), self._in_hand(turn_id):
+            with bound_contextvars(request_id=turn.request_id), self._in_hand(turn):
                 return self._run(turn)
         except StoreUnavailable as error:
             log.warning("turn_left_for_another", turn_id=turn_id, error=str(error))
             return LeftForAnother()
 
     @contextmanager
-    def _in_hand(self, turn_id: str) -> Generator[None]:
-        self._running.add(turn_id)
+    def _in_hand(self, turn: Turn) -> Generator[None]:
+        # By epoch too: a process may take over its own turn; the old run's end is not the new one's.
+        held = (turn.id, turn.epoch)
+        self._running.add(held)
         try:
             yield
         finally:
-            self._running.discard(turn_id)
+            self._running.discard(held)
 
     def _run(self, turn: Turn) -> Ending:
         outcome = self._outcome(turn)

@@ -28,7 +28,7 @@ class Sweeper:
     def sweep(self) -> None:
         """Mend everything once; raises `StoreUnavailable` and is then simply run again later."""
         self._end(self._sweeps.overdue(), DeadlinePassed())
-        self._end(self._sweeps.never_queued(), NotAccepted())
+        self._end(self._sweeps.never_queued(), NotAccepted(), only_stored=True)
         self._lapse_claims()
         self._end(self._sweeps.hopeless(), Broken("WorkerLost"))
         self._resume_turns()
@@ -43,9 +43,10 @@ class Sweeper:
         except QueueUnavailable as error:
             log.warning("sweeper_cannot_queue", error=str(error))
 
-    def _end(self, turn_ids: Sequence[str], outcome: TurnOutcome) -> None:
+    def _end(self, turn_ids: Sequence[str], outcome: TurnOutcome, *, only_stored: bool = False) -> None:
         for turn_id in turn_ids:
-            self._turns.give_up(turn_id, outcome)
+            if self._turns.give_up(turn_id, outcome, only_stored=only_stored).outcome != outcome:
+                continue  # something came first
             self._events.ended(turn_id)
             log.error("turn_ended_by_sweeper", turn_id=turn_id, outcome=type(outcome).__name__)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import redis
 
 from refund_agent.adapters.http_payments import HttpPayments
-from refund_agent.adapters.openai_model import OpenAIModel
 from refund_agent.adapters.redis_audit import RedisAudit
 from refund_agent.adapters.redis_client import connect
 from refund_agent.adapters.redis_live import RedisLive
@@ -194,6 +193,8 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
 
 def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, events: TurnEvents) -> Loop:
     """Build the loop of the refund chat: one tool, one pinned model."""
+    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
+
     refunds = Refunds(
         ledger=SqlLedger(stores.database),
         payments=HttpPayments(

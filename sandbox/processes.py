@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -25,14 +25,17 @@ class NotReady(Exception):
 
 
 class Process:
-    """One process of the service in a process group of its own. Its output goes to `log`."""
+    """One process of the service in a process group of its own. Its output goes to `log`.
 
-    def __init__(self, name: str, *, env: Mapping[str, str], log: Path) -> None:
+    It runs the Procfile's line for `name`, unless a test gives another `command`.
+    """
+
+    def __init__(self, name: str, *, env: Mapping[str, str], log: Path, command: Sequence[str] = ()) -> None:
         self.name = name
         self.log = log
         self._sink: IO[bytes] = log.open("ab")
         self._popen = subprocess.Popen(  # noqa: S603 - a line of our own Procfile
-            procfile_command(name),
+            [*command] or procfile_command(name),
             cwd=ROOT,
             env=_environment(env),
             stdin=subprocess.DEVNULL,

@@ -11,12 +11,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import redis
+import requests
 
 from sandbox.embedded_redis import embedded_redis
 from sandbox.foreground import Foreground, Logs, Stop, Stopped
@@ -85,7 +86,7 @@ def main(port: int, scenario: str, *, once: bool, verbose: bool) -> None:
         as_expected = _run(wish, stop)
     except Stopped:
         click.echo("Stopped.")
-    except (CannotStart, NotReady) as error:
+    except (CannotStart, NotReady, requests.RequestException) as error:
         click.echo(f"make demo: {error}", err=True)
         sys.exit(1)
     else:
@@ -124,7 +125,7 @@ def _run(wish: Wish, stop: Stop) -> bool:
     click.echo("Starting Redis, database, worker and web …")
     with ExitStack() as stack:
         state = stack.enter_context(_state_directory())
-        redis_url = stack.enter_context(embedded_redis())
+        redis_url = _start_redis(stack)
         broker = stack.enter_context(redis.Redis.from_url(redis_url, socket_timeout=2.0))
         around = stack.enter_context(outside(wish.caller))
         ledger_file = _ledger_file(around, state)
@@ -136,10 +137,10 @@ def _run(wish: Wish, stop: Stop) -> bool:
         }
         _release(env, state, stop)
         grace_seconds = GRACE_SECONDS if around.payments else STOP_SECONDS
-        stack.callback(click.echo, "\nStopping …")
         running = stack.enter_context(
             service(env, logs=state, port=wish.port, grace_seconds=grace_seconds, meanwhile=stop.check)
         )
+        stack.callback(click.echo, "\nStopping …")
         logs = Logs(running.web.log, running.worker.log) if wish.verbose else None
         foreground = Foreground(stop, running, broker, logs)
         as_expected = True
@@ -165,8 +166,14 @@ def _state_directory() -> Generator[Path]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
-        with suppress(OSError):  # others live there, too
-            STATE.rmdir()
+
+
+def _start_redis(stack: ExitStack) -> str:
+    """Return the URL of a Redis that runs until the stack closes."""
+    try:
+        return stack.enter_context(embedded_redis())
+    except Exception as error:
+        raise CannotStart(f"the embedded Redis did not start: {error}") from error
 
 
 def _ledger_file(around: Outside, state: Path) -> Path:

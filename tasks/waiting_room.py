@@ -63,6 +63,8 @@ class ListeningRoom:
         seat = WaitingSeat()
         with self._lock:
             self._seats.setdefault(turn_id, []).append(seat)
+            if self.closing:
+                seat.wake()  # `close` has woken everybody already
             self._start_listening()
         try:
             yield seat

@@ -6,7 +6,9 @@ run on those servers: in a database made for the run, and in a Redis database nu
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
@@ -14,7 +16,7 @@ import redis
 from sqlalchemy import create_engine, text
 
 from refund_agent.adapters.sql_database import Database, normalised_url
-from refund_agent.adapters.sql_tables import metadata
+from refund_agent.adapters.sql_support_tables import metadata
 from sandbox.embedded_redis import embedded_redis
 
 DATABASE_SERVER = os.environ.get("TEST_DATABASE_URL", "")  # noqa: TID251 - the test run's own switch
@@ -23,10 +25,23 @@ WORKER_NUMBER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("g
 
 
 @pytest.fixture(scope="session")
-def database_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def make_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """Give a maker of databases: each call gives the URL of a new one, dropped after the run."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(fresh_database(tmp_path_factory.mktemp("db")))
+
+
+@pytest.fixture(scope="session")
+def database_server(make_database: Callable[[], str]) -> str:
     """Give the URL of a database with all tables, made for this run and dropped after it."""
+    return make_database()
+
+
+@contextmanager
+def fresh_database(folder: Path) -> Generator[str]:
+    """Make a database: a SQLite file in `folder`, or one on the server that TEST_DATABASE_URL names."""
     if not DATABASE_SERVER:
-        url = f"sqlite:///{tmp_path_factory.mktemp('db') / 'refunds.db'}"
+        url = f"sqlite:///{folder / 'refunds.db'}"
         make_tables(url)
         yield url
         return

@@ -234,10 +234,10 @@ class FakeTurns:
                 row.state, row.outcome = "ended", outcome
             return row is not None
 
-    def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
+    def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         with self._database.transaction("give_up"):
             row = self._database.turns[turn_id]
-            if row.state != "ended":
+            if row.state == "stored" or (row.state != "ended" and not only_stored):
                 row.state, row.outcome = "ended", outcome
                 self._database.refunds.setdefault(turn_id, RefundRecord(turn_id, "closed"))
                 if outcome == NotAccepted():

@@ -20,7 +20,7 @@ def blueprint(picker: DevPicker) -> Blueprint:
         """List the seeded customers, and one member of staff."""
         return jsonify([_shown(person) for person in _people(picker)])
 
-    @routes.post("/dev/token")
+    @routes.route("/dev/token", methods=["POST"])
     def token() -> Response:
         """Return a token for `{"id": …}`, one of those listed."""
         picked = _picked_id()

@@ -45,6 +45,7 @@ class Kind(Enum):
     PROVIDER_TIMED_OUT = (504, "The model's provider timed out", "Act on `refund`.")
     DEADLINE_PASSED = (504, "The turn took too long", "Act on `refund`.")
     QUEUE_LOST = (504, "The queue failed while the turn ran", "Act on `refund`; do not repeat the request.")
+    STILL_RUNNING = (504, "The key's turn still runs", "Send the same request with the same key again.")
     OUTCOME_UNREADABLE = (504, "The turn's outcome cannot be read", "Do not repeat the request; ask later.")
 
     def __init__(self, status: int, title: str, advice: str) -> None:

@@ -5,7 +5,7 @@ from typing import Final, assert_never
 
 from flask import Response, jsonify
 
-from refund_agent.facade import Ask, NotStored, Replayed, Unreadable
+from refund_agent.facade import Ask, NotStored, Replayed, StillRunning, Unreadable
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
@@ -43,6 +43,13 @@ def render(ask: Ask) -> Response:
                 f"Another message of this conversation is being answered. This one was not taken. {NO_REFUND}"
             )
             return respond(Problem(Kind.CONVERSATION_BUSY, detail))
+        case StillRunning(turn_id):
+            adopt_turn_id(turn_id)
+            detail = (
+                "This process stops, and the turn that the key belongs to runs on: a refund may be on its "
+                "way. Send the same request with the same key again, and you get its answer."
+            )
+            return respond(Problem(Kind.STILL_RUNNING, detail, refund=UNKNOWN_REFUND, headers=RETRY_AFTER))
         case NotStored():
             detail = f"The database did not take the request. It never ran. {NO_REFUND}"
             return respond(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER))
@@ -74,7 +81,7 @@ def problem_of(turn: TurnRecord) -> Problem:
         case ProviderTimedOut():
             return _ended(turn, Kind.PROVIDER_TIMED_OUT, "The model's provider timed out twice.")
         case DeadlinePassed():
-            return _ended(turn, Kind.DEADLINE_PASSED, "The turn did not end before its deadline.")
+            return _ended(turn, Kind.DEADLINE_PASSED, "The turn did not end in the time it had.")
         case NotAccepted():
             return _not_accepted(turn)
         case Broken():

@@ -37,6 +37,10 @@ class Asks(Protocol):
         ...
 
 
+STOP_WAITING = "refund-agent-stop-waiting"
+"""The application's extension of this name is `WebServices.stop_waiting`, for the server to call."""
+
+
 @dataclass(frozen=True, slots=True)
 class SupportServices:
     """What the support agent's routes call."""
@@ -55,7 +59,8 @@ class WebServices:
     Prometheus text. `diagnose` returns what `flask doctor` prints, live checks included.
     `inspection` is what the operator's commands ask. Without `streams` no turn can be watched.
     Without `sign_in` there is no support agent, and no `support`.
-    `policy_desk` is what `flask policy` and `flask seed` call.
+    `policy_desk` is what `flask policy` and `flask seed` call. `stop_waiting` makes
+    every waiting request give up now, because the process is about to stop.
     """
 
     settings: Settings
@@ -68,3 +73,4 @@ class WebServices:
     sign_in: SignIn | None = None
     policy_desk: PolicyDesk | None = None
     support: SupportServices | None = None
+    stop_waiting: Callable[[], None] = lambda: None

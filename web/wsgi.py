@@ -17,7 +17,7 @@ from tasks.waiting_room import ListeningRoom
 from web import metrics
 from web.app import create_app
 from web.commands_support import PolicyDesk
-from web.services import SupportServices, WebServices
+from web.services import STOP_WAITING, SupportServices, WebServices
 from web.stream_places import StreamPlaces
 from web.turn_events import TurnStreams
 from web.turn_stream import FindTurn
@@ -28,7 +28,10 @@ def application() -> Flask:
     settings = read_settings()
     logs.configure(settings.log_level)
     doctor.refuse_unsafe(settings, [*_celery_findings(settings), *check_support(settings)])
-    return create_app(build_services(settings))
+    services = build_services(settings)
+    app = create_app(services)
+    app.extensions[STOP_WAITING] = services.stop_waiting
+    return app
 
 
 def diagnosable_application() -> Flask:
@@ -71,6 +74,7 @@ def build_services(settings: Settings) -> WebServices:
         render_metrics=lambda: metrics.render(parts.figures),
         diagnose=diagnose,
         inspection=parts.inspection,
+        stop_waiting=room.close,
         streams=_streams(settings, stores, find=facade.find, room=room),
         sign_in=sign_in,
         policy_desk=_policy_desk(settings, stores),

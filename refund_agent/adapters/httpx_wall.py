@@ -104,6 +104,8 @@ class _WalledStream(httpcore.NetworkStream):
             return self._sock.recv(max_bytes)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - see above
+        if not buffer:
+            return  # the end of every request is written as nothing
         with _as_httpcore(httpcore.WriteTimeout, httpcore.WriteError):
             self._sock.sendall(buffer)
 

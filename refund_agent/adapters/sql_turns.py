@@ -106,6 +106,9 @@ class SqlTurns:
 
     def begin(self, turn_id: str, *, owner: str) -> Turn | None:
         """Take a waiting turn in one UPDATE; a second delivery matches no row."""
+        asked_at = (
+            self._clock.monotonic()
+        )  # before the statement: a slow answer must not postpone the deadline
         with self._database.statement() as one:
             row = one.execute(self._begin, {"own_turn": turn_id, "owner": owner}).one_or_none()
         if row is None:
@@ -113,7 +116,7 @@ class SqlTurns:
         return Turn(
             id=turn_id,
             epoch=row.epoch,
-            deadline=self._clock.monotonic() + row.left_ms / 1000,
+            deadline=asked_at + row.left_ms / 1000,
             messages=decode_messages(row.transcript),
             completions_used=row.completions_used,
             attempts=row.attempts,
@@ -137,12 +140,12 @@ class SqlTurns:
             ended = {**owned_progress(turn), **outcome_columns(outcome)}
             return one.execute(_END, ended).rowcount == 1
 
-    def give_up(self, turn_id: str, outcome: TurnOutcome) -> TurnRecord:
+    def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         """Close the gate and end the turn, unless something came first; return what now stands.
 
         A turn that can never run frees its idempotency key, unless its refund was attempted.
         """
-        unended = (turns.c.id == turn_id) & (turns.c.state != "ended")
+        unended = turns.c.state == "stored" if only_stored else turns.c.state != "ended"
         ended: dict[str, object] = {
             "state": "ended",
             "ended_at_ms": now_ms(),
@@ -152,7 +155,7 @@ class SqlTurns:
             ended["idempotency_key"] = case((turns.c.refund_attempted, turns.c.idempotency_key))
         closed = {**NEW_ROW, "turn_id": turn_id, "state": "closed", "decided_at_ms": now_ms()}
         with self._database.transaction() as tx:
-            if tx.execute(update(turns).where(unended).values(ended)).rowcount == 1:
+            if tx.execute(update(turns).where(turns.c.id == turn_id, unended).values(ended)).rowcount == 1:
                 tx.execute(self._database.insert_or_ignore(refunds).values(closed))
             found = _find(tx, turn_id)
         if found is None:

@@ -11,7 +11,7 @@ import redis
 from sqlalchemy import create_engine, text
 
 from refund_agent.adapters.sql_database import Database, normalised_url
-from refund_agent.adapters.sql_tables import metadata
+from refund_agent.adapters.sql_support_tables import metadata
 from sandbox.embedded_redis import embedded_redis
 
 DATABASE_SERVER = os.environ.get("TEST_DATABASE_URL", "")  # noqa: TID251 - the same switch as the tests'

@@ -9,6 +9,7 @@ import requests
 from sandbox.http import serve
 from sandbox.model import Model
 from sandbox.payments import Payments
+from tests.functional.rough import Rough, run_rough
 from tests.functional.stand import Row, Stand, another_web, run_stand
 
 API_KEY = "sk-key-of-the-tests"
@@ -95,6 +96,26 @@ def running_short_stand(running_stand: Stand, tmp_path_factory: pytest.TempPathF
 def short_stand(stand: Stand, running_short_stand: Stand) -> Stand:
     """Give a second web process of the same service, whose turns have 2.2 s."""
     return running_short_stand
+
+
+@pytest.fixture(scope="session")
+def running_rough(
+    outside: tuple[Model, Payments, dict[str, str]],
+    make_database: Callable[[], str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Rough]:
+    model, payments, env = outside
+    logs = tmp_path_factory.mktemp("rough-logs")
+    with run_rough(env, make_database=make_database, model=model, payments=payments, logs=logs) as rough:
+        yield rough
+
+
+@pytest.fixture
+def rough(running_rough: Rough) -> Iterator[Rough]:
+    """Give a service whose Redis and database can fail, with nothing in it; all works again afterwards."""
+    running_rough.stand.forget()
+    yield running_rough
+    running_rough.heal()
 
 
 @pytest.fixture

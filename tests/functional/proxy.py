@@ -33,6 +33,7 @@ class TcpProxy:
         self._changed = threading.Condition()
         self._mode: Mode = "forward"
         self._cut_after = b""
+        self._hold_seconds = 0.0
         self._pairs: dict[threading.Thread, tuple[socket.socket, ...]] = {}
         self._blockers: list[socket.socket] = []
         self.cuts = 0
@@ -74,10 +75,10 @@ class TcpProxy:
             blocker.connect_ex(("127.0.0.1", self.port))
             self._blockers.append(blocker)
 
-    def cut_after(self, word: bytes) -> None:
-        """Let a request that contains `word` through, and drop its connection before the answer."""
+    def cut_after(self, word: bytes, *, hold_seconds: float = 0.0) -> None:
+        """Let a request that contains `word` through, and drop its connection in place of the answer."""
         with self._changed:
-            self._cut_after = word
+            self._cut_after, self._hold_seconds = word, hold_seconds
 
     # --- listening --------------------------------------------------------------------------------
 
@@ -175,6 +176,8 @@ class TcpProxy:
         if from_client and self._cut_after and self._cut_after in data:
             # Only once the far side has it for sure: its answer is here, and goes nowhere.
             sink.recv(READ_BYTES)
+            with self._changed:
+                self._changed.wait(self._hold_seconds)
             self.cuts += 1
             return False
         return True

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,19 @@ import requests
 from sqlalchemy import Table, select
 
 from refund_agent.adapters.sql_database import Database
-from refund_agent.adapters.sql_tables import metadata, refunds, turns
+from refund_agent.adapters.sql_support_tables import metadata
+from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.ports import StoreUnavailable
-from sandbox.answers import Answer, Delayed, Reply
-from sandbox.completions import Play
-from sandbox.conversation import Conversation
 from sandbox.embedded_redis import free_port
-from sandbox.model import CompletionRequest, Model
+from sandbox.model import Model
+from sandbox.payment_case import Pace
 from sandbox.payments import Payments
 from sandbox.processes import Process, web_answers
-from sandbox.service import service
 
 TOKEN = "portal-token-of-the-tests"
 PATH = "/support/refund-chat"
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 40.0
+MAX_ASKERS = 220
 
 Row = Mapping[str, Any]
 
@@ -143,8 +142,8 @@ class Stand:
         with self.database.transaction() as tx:
             for table in metadata.sorted_tables:
                 tx.execute(table.delete())
-        self.model.delay_seconds = self.payments.delay_seconds = 0.0
-        self.payments.mode = "ok"
+        self.model.delay_seconds = 0.0
+        self.payments.mode, self.payments.pace = "ok", Pace()
         self.model.reset()
         self.payments.reset()
 
@@ -156,40 +155,58 @@ def line_ends_as(line: str, ending: str) -> bool:
 
 @contextmanager
 def run_stand(
-    env: Mapping[str, str], *, database_url: str, redis_url: str, model: Model, payments: Payments, logs: Path
+    env: Mapping[str, str],
+    *,
+    database_url: str,
+    redis_url: str,
+    model: Model,
+    payments: Payments,
+    logs: Path,
+    web_env: Mapping[str, str] | None = None,
 ) -> Generator[Stand]:
-    """Start web and worker over a database whose tables exist; `redis_url` is the test's own way in."""
-    database = Database(database_url)
+    """Start web and worker over a database whose tables exist.
+
+    The two URLs are the test's own way in, and the service's unless `env`, or `web_env` for the web alone,
+    says otherwise.
+    """
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
     whole = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "PORTAL_TOKENS": TOKEN, **env}
-    with service(whole, logs=logs) as running, ThreadPoolExecutor(220) as pool:
-        yield Stand(
-            running.url,
-            running.web,
-            running.worker,
-            database,
-            redis_url,
-            model,
-            payments,
-            whole,
-            pool,
-        )
-        # They have nothing to hand over, and a graceful end takes seconds.
-        running.web.kill()
-        running.worker.kill()
-    database.close()
+    with ExitStack() as stack:
+        worker = Process("worker", env=whole, log=logs / "worker.log")
+        stack.callback(worker.kill)  # it has nothing to hand over, and a graceful end takes seconds
+        web = Process("web", env={**whole, **(web_env or {}), "PORT": str(port)}, log=logs / "web.log")
+        stack.callback(web.kill)
+        database = Database(database_url)
+        stack.callback(database.close)
+        pool = stack.enter_context(ThreadPoolExecutor(MAX_ASKERS))
+        web.wait_until(lambda: web_answers(url))
+        yield Stand(url, web, worker, database, redis_url, model, payments, whole, pool)
 
 
 @contextmanager
-def another_web(stand: Stand, log: Path, **changes: str) -> Generator[Stand]:
+def another_web(
+    stand: Stand, log: Path, *, ready: Callable[[str], bool] = web_answers, **changes: str
+) -> Generator[Stand]:
     """Run one more web process on the same database, Redis and worker."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     web = Process("web", env={**stand.env, **changes, "PORT": str(port)}, log=log)
     try:
-        web.wait_until(lambda: web_answers(url))
+        web.wait_until(lambda: ready(url))
         yield stand.with_web(url, web)
     finally:
         web.kill()
+
+
+def web_lives(url: str) -> bool:
+    """Whether the web answers, whatever else is there."""
+    with requests.Session() as session:
+        session.trust_env = False
+        try:
+            return session.get(f"{url}/healthz", timeout=3.0).ok
+        except requests.RequestException:
+            return False
 
 
 def wait_until(holds: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
@@ -198,27 +215,6 @@ def wait_until(holds: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) 
     while not holds():
         assert time.monotonic() < end, "it did not come true in time"
         time.sleep(0.02)  # noqa: TID251 - other processes keep no clock of ours
-
-
-def watched(look: Callable[[], object], play: Play) -> Play:
-    """Look at something in the moment when a completion's request has arrived, then answer it."""
-
-    def answer(conversation: Conversation) -> Answer:
-        look()
-        return play(conversation)
-
-    return answer
-
-
-def slowly(play: Play, seconds: float) -> Play:
-    """Answer a completion some seconds later."""
-
-    def answer(conversation: Conversation) -> Answer:
-        made = play(conversation)
-        assert isinstance(made, Reply)
-        return Delayed(seconds, made)
-
-    return answer
 
 
 def problem(answer: requests.Response, status: int) -> dict[str, Any]:
@@ -234,19 +230,3 @@ def problem(answer: requests.Response, status: int) -> dict[str, Any]:
 def turn_id(answer: requests.Response) -> str:
     """Return the turn's id that the answer carries."""
     return answer.headers["X-Turn-Id"]
-
-
-def tool_results(asked: CompletionRequest) -> list[tuple[str, dict[str, Any]]]:
-    """Return the tool messages of a completion request in order: call id, content read as JSON."""
-    return [
-        (m["tool_call_id"], json.loads(m["content"])) for m in asked.body["messages"] if m["role"] == "tool"
-    ]
-
-
-def calls_of(asked: CompletionRequest) -> list[list[str]]:
-    """Return the ids of the calls of each assistant message of a completion request."""
-    return [
-        [call["id"] for call in m.get("tool_calls", ())]
-        for m in asked.body["messages"]
-        if m["role"] == "assistant"
-    ]

@@ -3,7 +3,8 @@
 import pytest
 
 from sandbox.model import call, calls, calls_refund, hangs, says
-from tests.functional.stand import Stand, problem, slowly, turn_id, watched
+from tests.functional.plays import slowly, watched
+from tests.functional.stand import Stand, problem, turn_id
 
 ASKS_FOR_NOTHING = calls(call("nothing", "{}"))
 SLOWLY = slowly(ASKS_FOR_NOTHING, 0.5)

@@ -7,7 +7,8 @@ import requests
 
 from sandbox.model import Model, calls, calls_refund, refund_call, says
 from sandbox.payments import Payments
-from tests.functional.stand import Row, Stand, tool_results, turn_id
+from tests.functional.plays import tool_results
+from tests.functional.stand import Row, Stand, turn_id
 
 Chat = Callable[..., requests.Response]
 Ledger = Callable[[str], Row | None]

@@ -12,7 +12,8 @@ import requests
 
 from sandbox.payment_modes import MODES
 from sandbox.payments import Payments
-from tests.functional.stand import Row, Stand, tool_results, turn_id
+from tests.functional.plays import tool_results
+from tests.functional.stand import Row, Stand, turn_id
 
 RECEIPTS = {
     "ok": "succeeded",
@@ -29,6 +30,7 @@ REFUSALS = {
 } | BUSY_WITHOUT_JSON
 LEFT_TO_CHANCE = {"flaky"}
 UNKNOWNS = MODES.keys() - RECEIPTS.keys() - REFUSALS - LEFT_TO_CHANCE
+MOVES = {"yes": 1, "no": 0, "late": 1, "twice": 2}
 AT_ONCE = 8
 
 ROWS: dict[str, tuple[int | str, ...]] = {
@@ -99,9 +101,11 @@ def played(running_stand: Stand) -> dict[str, Played]:
     names = [name for name in MODES if name not in LEFT_TO_CHANCE]
     orders = [f"ORD-{number}" for number in range(len(names))]
     stand.payments.will(*names)
+    stand.payments.pace.late_seconds = 0.1
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(lambda order: stand.chat(f"refund 5.00 for order {order}"), orders))
     assert stand.payments.request_count == len(names)
+    assert stand.payments.wait_for_moved(sum(MOVES[MODES[name].moves] for name in names))
     mode_of = _modes_by_order(stand.payments, orders)
     told = _told_by_order(stand)
     return {
@@ -133,7 +137,7 @@ def test_a_failure_is_the_calls_error_and_is_never_sent_again(played: dict[str, 
     assert turn.answer.json().keys() == {"reply"}
     assert turn.told.keys() == {"error"}
     assert turn.posts == 1
-    assert turn.moved == {"yes": 1, "no": 0, "late": 0}[MODES[mode].moves]
+    assert turn.moved == MOVES[MODES[mode].moves]
     assert turn.row["state"] == ("rejected" if mode in REFUSALS else "unknown")
 
 
@@ -149,7 +153,7 @@ def test_a_receipt_that_matches_is_told_as_it_is(played: dict[str, Played], mode
         "status": RECEIPTS[mode],
         "amount_cents": 500,
     }
-    assert turn.posts == 1
+    assert (turn.posts, turn.moved) == (1, MOVES[MODES[mode].moves])
     assert turn.row["state"] == "paid"
 
 

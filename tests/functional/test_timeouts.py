@@ -9,7 +9,8 @@ import requests
 from sandbox.model import Model, calls_refund, hangs, says
 from sandbox.payments import Payments
 from tests.functional.conftest import QUICK
-from tests.functional.stand import Row, Stand, problem, tool_results, turn_id, watched
+from tests.functional.plays import tool_results, watched
+from tests.functional.stand import Row, Stand, problem, turn_id
 
 Chat = Callable[..., requests.Response]
 Ledger = Callable[[str], Row | None]

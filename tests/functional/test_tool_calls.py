@@ -8,7 +8,8 @@ import requests
 
 from sandbox.model import Model, call, calls, calls_refund, refund_call, says
 from sandbox.payments import Payments
-from tests.functional.stand import Row, calls_of, tool_results, turn_id
+from tests.functional.plays import calls_of, tool_results
+from tests.functional.stand import Row, turn_id
 
 Chat = Callable[..., requests.Response]
 Ledger = Callable[[str], Row | None]

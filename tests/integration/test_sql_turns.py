@@ -1,9 +1,14 @@
 """The turns table: taken once, fenced by epoch, resumed whole."""
 
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
+from sqlalchemy import Connection
 
+from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
@@ -15,8 +20,25 @@ from refund_agent.outcomes import (
     Replied,
     TurnOutcome,
 )
-from refund_agent.turn import AssistantMessage, ToolCall, ToolResult, UserMessage
+from refund_agent.turn import AssistantMessage, NewTurn, ToolCall, ToolResult, UserMessage
+from tests.fakes import FakeClock
 from tests.integration.conftest import Stores
+
+
+class SlowDatabase(Database):
+    """Commits at once, and then takes its time to say so."""
+
+    def __init__(self, database: Database, clock: FakeClock, *, seconds: float) -> None:
+        self.is_postgresql = database.is_postgresql
+        self._database = database
+        self._clock = clock
+        self._seconds = seconds
+
+    @contextmanager
+    def statement(self, *, read_only: bool = False) -> Generator[Connection]:
+        with self._database.statement() as connection:
+            yield connection
+        self._clock.sleep(self._seconds)
 
 
 def test_a_stored_turn_can_begin_before_it_is_marked_queued(stores: Stores) -> None:
@@ -28,6 +50,18 @@ def test_a_stored_turn_can_begin_before_it_is_marked_queued(stores: Stores) -> N
     found = stores.turns.find(turn_id)
     assert found is not None
     assert found.state == "running"
+
+
+def test_a_slow_answer_of_the_database_does_not_postpone_the_deadline(database: Database) -> None:
+    clock = FakeClock()
+    slow = SqlTurns(
+        SlowDatabase(database, clock, seconds=7.0), clock=clock, deadline_seconds=120, lease_seconds=15
+    )
+    slow.create(NewTurn("turn-1", "user-1", "refund 5.00 for order A1"))
+    asked_at = clock.now
+    turn = slow.begin("turn-1", owner="w1")
+    assert turn is not None
+    assert turn.deadline <= asked_at + 120
 
 
 @pytest.mark.fault(72, 75)
@@ -106,6 +140,30 @@ def test_every_outcome_is_read_back_as_it_was_written(stores: Stores, outcome: T
     assert found is not None
     assert found.outcome == outcome
     assert stores.turns.ended([turn.id, "other"]) == {turn.id}
+
+
+@pytest.mark.parametrize("queued", [True, False], ids=["queued", "taken"])
+def test_a_turn_whose_message_was_queued_after_all_is_not_called_unaccepted(
+    stores: Stores, *, queued: bool
+) -> None:
+    """Its web process was slow: a sweeper found the turn stored a moment before."""
+    turn_id = stores.stored()
+    stores.age(turn_id)
+    assert stores.sweeps.never_queued() == [turn_id]
+    if queued:
+        stores.turns.mark_queued(turn_id)
+    turn = stores.turns.begin(turn_id, owner="w1") if not queued else None
+    stands = stores.turns.give_up(turn_id, NotAccepted(), only_stored=True)
+    assert (stands.state, stands.outcome) == ("queued" if queued else "running", None)
+    assert stands.refund is None
+    assert queued or (turn is not None and stores.turns.checkpoint(turn))
+
+
+def test_a_turn_that_is_only_stored_is_given_up(stores: Stores) -> None:
+    told = stores.turns.give_up(stores.stored(), NotAccepted(), only_stored=True)
+    assert told.outcome == NotAccepted()
+    assert told.refund is not None
+    assert told.refund.state == "closed"
 
 
 def test_giving_up_after_the_end_changes_nothing_and_tells_the_outcome(stores: Stores) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from refund_agent.facade import NotStored, Replayed, Started, Unreadable
+from refund_agent.facade import NotStored, Replayed, Started, StillRunning, Unreadable
 from refund_agent.outcomes import DeadlinePassed, KeyReused, NotAccepted, RefundRecord, Replied
 from refund_agent.turn import NewTurn
 from tests.fakes import calls_refund, says
@@ -145,3 +145,21 @@ def test_a_request_that_waits_when_the_process_stops_is_answered_with_what_the_g
     assert answer.outcome == DeadlinePassed()
     assert answer.refund == RefundRecord("turn-1", "closed")
     assert desk.clock.now == before
+
+
+def test_a_request_that_only_joined_leaves_the_turn_to_its_owner_when_its_process_stops(
+    counter: Counter, desk: Desk
+) -> None:
+    def the_process_is_told_to_stop() -> None:
+        counter.room.closing = True
+
+    desk.turns.create(NewTurn("turn-1", "user-1", "refund 5.00 for A1", **KEY))
+
+    assert counter.ask(the_process_is_told_to_stop, turn_id="turn-2", **KEY) == StillRunning("turn-1")
+    assert isinstance(desk.deliver(calls_refund("A1", 500), says("done")), Replied)
+
+
+def test_a_request_that_only_joined_ends_the_turn_when_its_time_is_over(counter: Counter, desk: Desk) -> None:
+    desk.turns.create(NewTurn("turn-1", "user-1", "refund 5.00 for A1", **KEY))
+
+    assert ended(counter.ask(turn_id="turn-2", **KEY)).outcome == DeadlinePassed()

@@ -1,5 +1,7 @@
 """One delivery of a turn's message: it runs the turn once, or does nothing, and never raises."""
 
+from threading import Event, Thread
+
 import pytest
 from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
@@ -177,6 +179,35 @@ def test_a_failed_turn_is_no_longer_in_hand(desk: Desk) -> None:
 
     assert runner.run("turn-1") == LeftForAnother()
     assert runner.running() == frozenset()
+
+
+@fault(73)
+def test_a_process_that_takes_over_its_own_turn_keeps_it_when_its_old_run_ends(desk: Desk) -> None:
+    """It could not renew its lease for a while, and then got the turn's message again."""
+    desk.store()
+    old_waits, old_may_end = Event(), Event()
+    seen: list[frozenset[str]] = []
+
+    def answers_the_old_run() -> Completed:
+        old_waits.set()
+        old_may_end.wait(5)
+        return says("too late")
+
+    def answers_the_new_run() -> Completed:
+        old_may_end.set()
+        old_run.join(5)
+        seen.append(runner.running())
+        return says("done")
+
+    desk.model = FakeModel(answers_the_old_run, answers_the_new_run)
+    runner = other_worker(desk)
+    old_run = Thread(target=runner.run, args=("turn-1",))
+    old_run.start()
+    old_waits.wait(5)
+    desk.database.owner_dies("turn-1")
+
+    assert runner.run("turn-1") == Replied("done")
+    assert seen == [{"turn-1"}]
 
 
 def test_log_lines_of_a_turn_carry_the_id_of_its_request(desk: Desk) -> None:

@@ -123,7 +123,7 @@ def test_limits_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["AUTH_JWT_SECRETS", *{p.key_variable for p in PRESETS.values()}, "LLM_API_KEY"]
+    "name", ["AUTH_JWT_SECRETS", *sorted({p.key_variable for p in PRESETS.values()}), "LLM_API_KEY"]
 )
 def test_a_secret_is_not_in_what_the_settings_print(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("LLM_PROVIDER", "gemini")

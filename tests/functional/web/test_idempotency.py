@@ -3,7 +3,7 @@
 import pytest
 from werkzeug.test import TestResponse
 
-from refund_agent.facade import Replayed
+from refund_agent.facade import Replayed, StillRunning
 from refund_agent.outcomes import KeyReused, Replied
 from refund_agent.turn import NewTurn, TurnRecord
 from tests.functional.web.conftest import Web
@@ -87,3 +87,11 @@ def test_respond_async_is_answered_202_with_the_turns_location(web: Web, prefere
     assert (answer.status_code, answer.json) == (202, {"turn_id": new.id})
     assert answer.headers["Location"] == f"/support/turns/{new.id}"
     assert answer.headers["Preference-Applied"] == "respond-async"
+
+
+def test_a_turn_that_outlives_this_process_is_504_and_the_key_finds_it_again(web: Web) -> None:
+    web.facade.answer = lambda _: StillRunning("turn-1")
+    answer = post(web, "k")
+    assert (answer.status_code, answer.headers["X-Turn-Id"]) == (504, "turn-1")
+    assert answer.get_json()["refund"] == {"state": "unknown"}
+    assert "Retry-After" in answer.headers

@@ -6,9 +6,11 @@ import hmac
 import json
 import math
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import time_machine
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from hypothesis import given
@@ -38,7 +40,13 @@ BY_KEYS = JwtIdentities(
     public_keys=Jwks(lambda: jwks(public_jwk(RSA_KEY, "r1"), public_jwk(EC_KEY, "e1"))),
 )
 ALICE = Customer("customer-17")
-NOW = int(time.time())  # noqa: TID251 - the tokens are checked against the real clock
+NOW = int(time.time())  # noqa: TID251 - the time at which the tokens below are made
+
+
+@pytest.fixture(autouse=True, scope="module")
+def the_clock_stands_still() -> Iterator[None]:
+    with time_machine.travel(NOW, tick=False):
+        yield
 
 
 def segment(value: object) -> str:

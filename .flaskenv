@@ -1,0 +1,1 @@
+FLASK_APP=web.wsgi:diagnosable_application

@@ -1,0 +1,87 @@
+"""Two hundred requests wait in one web process, and a lost wake-up costs a second and nothing else."""
+
+import time
+from concurrent.futures import Future, wait
+
+import pytest
+import redis
+import requests
+
+from sandbox.completions import calls_refund, says
+from tests.functional.plays import Hold, echo
+from tests.functional.rough import Rough
+from tests.functional.stand import Stand, turn_id, wait_until
+
+WAITING = 200
+WAVE = 25
+MAX_REDIS_CONNECTIONS = 19
+SOON_SECONDS = 3.0
+"""Two, and one for a busy machine."""
+
+
+def test_two_hundred_requests_wait_at_once_and_each_gets_its_own_answer(rough: Rough) -> None:
+    messages = [f"message number {number}" for number in range(WAITING)]
+    with Hold() as hold:
+        rough.stand.model.will(*[hold.on(echo)] * WAITING)
+        soon = come_in(rough.stand, messages)
+        connections = redis_connections(rough)
+
+    assert [future.result().json() for future in soon] == [{"reply": message} for message in messages]
+    assert connections <= MAX_REDIS_CONNECTIONS
+
+
+def test_a_lost_wake_up_is_made_good_within_two_seconds(rough: Rough) -> None:
+    messages = [f"message {number}" for number in range(5)]
+    with Hold() as hold, redis.Redis.from_url(rough.redis.url) as client:
+        rough.stand.model.will(*[hold.on(echo)] * 5)
+        soon = come_in(rough.stand, messages)
+        (listener,) = [one for one in client.client_list(_type="pubsub") if one["sub"] == "1"]
+        assert client.client_kill_filter(_id=listener["id"]) == 1
+    started = time.monotonic()
+
+    assert [future.result().json() for future in soon] == [{"reply": message} for message in messages]
+    assert time.monotonic() - started < SOON_SECONDS
+
+
+@pytest.mark.contract("C1", "C41")
+@pytest.mark.fault(103)
+def test_requests_that_wait_while_redis_is_lost_and_comes_back_empty_get_their_answers(rough: Rough) -> None:
+    """The turns end while Redis is away, refund and all: the row is the result, and the mirror catches up."""
+    orders = [f"A{number}" for number in range(50)]
+    with Hold() as hold:
+        rough.stand.model.will(*[hold.on(calls_refund(order, 500)) for order in orders])
+        soon = come_in(rough.stand, ["refund please"] * len(orders))
+        rough.stand.model.will(*[says("Done.")] * len(orders))
+        rough.redis.stop()
+
+    answered, _ = wait(soon, timeout=SOON_SECONDS)
+    rough.redis.start()
+    answers = [future.result() for future in soon]
+
+    assert answered, "nobody waits for Redis"
+    assert [answer.json() for answer in answers] == [{"reply": "Done."}] * len(orders)
+    assert sorted(rough.stand.payments.moved) == sorted((order, 500) for order in orders)
+    assert {gate_state(rough, answer) for answer in answers} == {"paid"}
+    wait_until(lambda: all(rough.stand.mirror(turn_id(a)).get("state") == "paid" for a in answers))
+    assert rough.stand.chat("hello").status_code == 200
+
+
+def come_in(stand: Stand, messages: list[str]) -> list[Future[requests.Response]]:
+    """Ask in waves, as what is tested is the waiting and not the rush; return once all turns are held."""
+    soon: list[Future[requests.Response]] = []
+    for start in range(0, len(messages), WAVE):
+        soon += [stand.chat_soon(message) for message in messages[start : start + WAVE]]
+        assert stand.model.wait_for_requests(len(soon), timeout_seconds=18.0)
+    return soon
+
+
+def gate_state(rough: Rough, answer: requests.Response) -> str:
+    row = rough.stand.gate(turn_id(answer))
+    assert row is not None
+    return str(row["state"])
+
+
+def redis_connections(rough: Rough) -> int:
+    """Count every connection that web and worker hold."""
+    with redis.Redis.from_url(rough.redis.url, client_name="the-test") as client:
+        return sum(entry["name"] != "the-test" for entry in client.client_list())
