@@ -97,7 +97,12 @@ class SupportTools:
         """Put the six tools together."""
         return Toolbox(
             [
-                Tool("get_my_profile", "Who the signed-in customer is.", NoArguments(), self._profile),
+                Tool(
+                    "get_my_profile",
+                    "Who the signed-in customer is.",
+                    NoArguments(),
+                    _when_available(self._profile),
+                ),
                 Tool(
                     "list_orders",
                     "The signed-in customer's orders, and what of each may be refunded.",
