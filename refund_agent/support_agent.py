@@ -16,7 +16,8 @@ from refund_agent.replies import Reply, honest, status_line
 from refund_agent.tools import Answer, error
 from refund_agent.turn import AssistantMessage, Message, Turn
 
-ESCALATING = '"decision": "needs_approval"'
+WAITING = '"waiting_for_approval_cents": '
+"""Only in the answer of a refund that became an approval: merely checking one promises nobody's decision."""
 
 
 class SupportAgent:
@@ -126,4 +127,4 @@ def currency_of(orders: Orders, customer_id: str, order_id: str) -> str:
 def _was_escalated(messages: list[Message]) -> bool:
     """Whether this turn sent a refund to a person."""
     answers = [m.content for m in messages if not isinstance(m, AssistantMessage)]
-    return any(ESCALATING in answer for answer in answers[1:])
+    return any(WAITING in answer for answer in answers[1:])
