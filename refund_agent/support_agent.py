@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import structlog
+
 from refund_agent.approvals import Approval, Approvals
 from refund_agent.conversations import Conversations, Entry
 from refund_agent.eligibility import Eligibility
@@ -15,6 +17,8 @@ from refund_agent.refunds import Refunds
 from refund_agent.replies import Reply, honest, status_line
 from refund_agent.tools import Answer, error
 from refund_agent.turn import AssistantMessage, Message, Turn
+
+log = structlog.stdlib.get_logger(__name__)
 
 WAITING = '"waiting_for_approval_cents": '
 """Only in the answer of a refund that became an approval: merely checking one promises nobody's decision."""
@@ -83,7 +87,7 @@ class ApprovedRefund:
     def run(self, turn: Turn) -> TurnOutcome | Superseded:
         """Claim, send and settle once; say the result in the conversation."""
         approval = self.approvals.find(turn.id)
-        if approval is None or approval.state != "approved" or not approval.is_intact:
+        if approval is None:
             return Replied("refused: there is no such approved refund")
         try:
             answer = self._send(turn, approval)
@@ -103,6 +107,9 @@ class ApprovedRefund:
         return Replied(told)
 
     def _send(self, turn: Turn, approval: Approval) -> Answer | Superseded:
+        if approval.state != "approved" or not approval.is_intact:
+            log.error("approval_not_intact", approval_id=approval.id, state=approval.state)
+            return error("it is not what a colleague approved")
         check = self.eligibility.check_at_claim(
             approval.customer_id, approval.order_id, approval.amount_cents, approved_by_person=True
         )
