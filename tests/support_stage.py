@@ -1,0 +1,167 @@
+"""The support agent over a real database, wired as in production, with a scripted model and fake payments."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from refund_agent import prompts
+from refund_agent.adapters.sql_approvals import SqlApprovals
+from refund_agent.adapters.sql_conversations import SqlConversations
+from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.sql_ledger import SqlLedger
+from refund_agent.adapters.sql_orders import SqlOrderRefunds, SqlOrders
+from refund_agent.adapters.sql_seeds import SqlSeeds
+from refund_agent.adapters.sql_turns import SqlTurns
+from refund_agent.approval_desk import ApprovalDesk
+from refund_agent.eligibility import Eligibility
+from refund_agent.journal import Journal
+from refund_agent.limits import Admission, Admitted, Asking
+from refund_agent.loop import Loop
+from refund_agent.orders import Orders
+from refund_agent.outcomes import Replied
+from refund_agent.policy import Rules
+from refund_agent.ports import CompletionAnswer, Events
+from refund_agent.recorder import Recorder
+from refund_agent.refunds import Refunds
+from refund_agent.runner import Ending, Runner
+from refund_agent.seeds import Seeds, plant, read_seeds
+from refund_agent.support_agent import ApprovedRefund, SupportAgent
+from refund_agent.support_desk import SupportDesk
+from refund_agent.support_tools import SupportTools
+from refund_agent.turn import NewTurn, ToolResult, TurnRecord
+from tests.fake_events import FakeJournal
+from tests.fakes import FakeAudit, FakeClock, FakeEvents, FakeModel, FakePayments, FakeQueue
+from tests.policy_cases import RULES
+
+Script: TypeAlias = CompletionAnswer | Callable[[], CompletionAnswer]
+
+
+class FakeLimiter:
+    """Lets everybody in unless told otherwise, and keeps what was asked and spent."""
+
+    def __init__(self) -> None:
+        self.answer: Admission = Admitted()
+        self.asked: list[Asking] = []
+        self.spent: list[tuple[str, int]] = []
+
+    def admit(self, asking: Asking) -> Admission:
+        self.asked.append(asking)
+        return self.answer
+
+    def spend(self, customer_id: str, tokens: int) -> None:
+        self.spent.append((customer_id, tokens))
+
+
+class SupportStage:
+    """One process that is web and worker at once; change a part before the turn that needs it."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        rules: Rules = RULES,
+        journal: Journal | None = None,
+        orders: Orders | None = None,
+        events: Events | None = None,
+    ) -> None:
+        self.database = database
+        self.clock = FakeClock()
+        self.turns = SqlTurns(database, clock=self.clock, deadline_seconds=120, lease_seconds=15)
+        self.ledger = SqlLedger(database)
+        self.payments, self.queue, self.limiter = FakePayments(), FakeQueue(), FakeLimiter()
+        self.journal = journal or FakeJournal()
+        self.events = events or FakeEvents()
+        self.model = FakeModel()
+        self.orders: Orders = orders or SqlOrders(database)
+        self.eligibility = Eligibility(
+            orders=self.orders,
+            refunds=SqlOrderRefunds(database),
+            rules=rules,
+            orders_are_ours=orders is None,
+        )
+        self.conversations, self.approvals = SqlConversations(database), SqlApprovals(database)
+        self.desk = SupportDesk(self.conversations, self.limiter)
+        self.approval_desk = ApprovalDesk(self.approvals, self.conversations, self.queue)
+
+    def plant(self) -> Seeds:
+        """Write the seeded customers and orders, as they are by the database's own day."""
+        seeds = read_seeds(SqlOrderRefunds(self.database).standing([]).today)
+        plant(seeds, store=SqlSeeds(self.database), turns=self.turns, ledger=self.ledger)
+        return seeds
+
+    def open(self, customer_id: str) -> str:
+        """Begin a conversation."""
+        return self.conversations.open(str(uuid.uuid4()), customer_id=customer_id).id
+
+    def say(self, text: str, *script: Script, conversation_id: str, customer_id: str) -> TurnRecord:
+        """Let a turn of the conversation be stored, and run while the model answers by `script`."""
+        turn_id = self.store(text, conversation_id=conversation_id, customer_id=customer_id)
+        self.deliver(turn_id, *script)
+        ended = self.turns.find(turn_id)
+        assert ended is not None
+        return ended
+
+    def store(self, text: str, *, conversation_id: str, customer_id: str) -> str:
+        turn_id = str(uuid.uuid4())
+        self.turns.create(
+            NewTurn(turn_id, customer_id, text, agent="support", conversation_id=conversation_id)
+        )
+        return turn_id
+
+    def deliver(self, turn_id: str, *script: Script) -> Ending:
+        """Deliver a turn's message to a worker while the model answers by `script`."""
+        self.model = FakeModel(*script)
+        return self.runner().run(turn_id)
+
+    def runner(self, owner: str = "w1") -> Runner:
+        """Build a worker's runner, as the composition root does."""
+        recorder = Recorder(self.journal)
+        refunds = Refunds(
+            ledger=recorder.ledger(self.ledger),
+            payments=self.payments,
+            audit=FakeAudit(),
+            events=self.events,
+            clock=self.clock,
+            payments_timeout_seconds=10.0,
+        )
+        tools = SupportTools(
+            orders=self.orders,
+            eligibility=self.eligibility,
+            refunds=refunds,
+            approvals=self.approvals,
+            conversations=self.conversations,
+        )
+        loop = Loop(
+            rules=prompts.support_rules(self.eligibility.rules),
+            model=recorder.model(self.model),
+            toolbox=recorder.toolbox(tools.toolbox()),
+            turns=self.turns,
+            events=self.events,
+            clock=self.clock,
+            completion_timeout_seconds=20.0,
+            backoff_seconds=2.0,
+        )
+        support = SupportAgent(
+            loop=loop,
+            conversations=self.conversations,
+            orders=self.orders,
+            limiter=self.limiter,
+            journal=self.journal,
+        )
+        approved = ApprovedRefund(self.approvals, self.eligibility, refunds, self.conversations, self.orders)
+        agents = {"support": recorder.agent(support), "approval": recorder.agent(approved)}
+        return Runner(turns=self.turns, agents=agents, events=self.events, owner=owner)  # type: ignore[arg-type]  # keys are Agents
+
+    def tool_answers(self) -> list[str]:
+        """Every tool result that the model was last shown, in order."""
+        return [m.content for m in self.model.asked[-1].messages if isinstance(m, ToolResult)]
+
+
+def reply_of(turn: TurnRecord) -> str:
+    assert isinstance(turn.outcome, Replied), turn.outcome
+    return turn.outcome.text
+
+
+def with_tokens(answer: CompletionAnswer, tokens: int) -> CompletionAnswer:
+    return replace(answer, tokens=tokens)  # type: ignore[call-arg]  # a `Completed`
