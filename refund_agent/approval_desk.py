@@ -27,6 +27,10 @@ class ApprovalDesk:
         """Return approvals in this state, oldest first."""
         return self.approvals.page(state=state, limit=limit)
 
+    def find(self, approval_id: str) -> Approval | None:
+        """Return one, or None."""
+        return self.approvals.find(approval_id)
+
     def decide(self, approval_id: str, *, approve: bool, by: str, note: str) -> DecideAnswer:
         """Save a decision, tell it in the conversation, and let the refund's turn run."""
         answer = self.approvals.decide(approval_id, approve=approve, by=by, note=note)

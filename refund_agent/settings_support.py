@@ -30,6 +30,7 @@ class SupportSettings:
     auth_max_token_seconds: int = 3600
     auth_dev_secret_file: Path = Path(".state/dev-identity.key")
     limits: Limits = field(default_factory=Limits)
+    retention_days: int = 365
     model: Endpoint = field(default_factory=lambda: Endpoint("openai", OPENAI_URL, PRESETS["openai"].model))
     fallback: Endpoint | None = None
 
@@ -70,6 +71,7 @@ def read_support(env: Env, *, openai_base_url: str) -> SupportSettings:
         auth_issuer=text("AUTH_ISSUER"),
         auth_audience=text("AUTH_AUDIENCE"),
         auth_max_token_seconds=whole("AUTH_MAX_TOKEN_SECONDS", 3600, most=86_400),
+        auth_dev_secret_file=Path(text("AUTH_DEV_SECRET_FILE", ".state/dev-identity.key")),
         limits=Limits(
             customer_rate=_rate(text("CUSTOMER_RATE", default.customer_rate)),
             max_open_turns=whole("MAX_OPEN_TURNS", 0) or None,
@@ -77,6 +79,7 @@ def read_support(env: Env, *, openai_base_url: str) -> SupportSettings:
             customer_daily_tokens=whole("CUSTOMER_DAILY_TOKENS", default.customer_daily_tokens),
             conversation_turns=whole("CONVERSATION_TURNS", default.conversation_turns),
         ),
+        retention_days=whole("RETENTION_DAYS", 365, most=36_500),
         model=endpoint(
             provider, base_url=text("LLM_BASE_URL"), model=text("LLM_MODEL"), key=text("LLM_API_KEY")
         ),

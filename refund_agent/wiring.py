@@ -16,6 +16,7 @@ from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_journal import SqlEvents
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_migration import HEAD, current_migration
+from refund_agent.adapters.sql_retention import SqlRetention
 from refund_agent.adapters.sql_sweeps import SqlSweeps
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
@@ -26,6 +27,7 @@ from refund_agent.loop import Loop
 from refund_agent.ports import Queue, Signals
 from refund_agent.prompts import REFUND_CHAT
 from refund_agent.refunds import Refunds
+from refund_agent.retention import Retention
 from refund_agent.runner import Runner, RunsTurns
 from refund_agent.settings import CONTRACT_MODEL, Settings
 from refund_agent.sweeper import Sweeper
@@ -140,6 +142,11 @@ class WebParts:
     presence: RedisPresence
     probes: dict[str, Callable[[], object]]
     inspection: SqlInspection
+
+
+def build_retention(stores: Stores) -> Retention:
+    """Build what forgets old conversations."""
+    return SqlRetention(stores.database)
 
 
 def build_web(stores: Stores) -> WebParts:

@@ -7,6 +7,8 @@ from web import (
     api_docs,
     approvals,
     commands,
+    commands_approvals,
+    commands_retention,
     commands_support,
     conversations,
     demo,
@@ -61,6 +63,11 @@ def create_app(services: WebServices) -> Flask:
             app.register_blueprint(dev_sign_in.blueprint(services.sign_in.picker))
     doctor.install(app, services.diagnose)
     commands.install(app, services.inspection)
+    commands_approvals.install(app, None if services.support is None else services.support.approvals)
+    if services.retention is not None:
+        commands_retention.install(
+            app, services.retention, default_days=services.settings.support.retention_days
+        )
     if services.policy_desk is not None:
         commands_support.install(app, services.policy_desk, app_env=services.settings.app_env)
     return app

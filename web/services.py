@@ -11,6 +11,7 @@ from refund_agent.eligibility import Eligibility
 from refund_agent.facade import Ask, Started, Unreadable
 from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
+from refund_agent.retention import Retention
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
 from refund_agent.turn import NewTurn, TurnRecord
@@ -59,8 +60,8 @@ class WebServices:
     Prometheus text. `diagnose` returns what `flask doctor` prints, live checks included.
     `inspection` is what the operator's commands ask. Without `streams` no turn can be watched.
     Without `sign_in` there is no support agent, and no `support`.
-    `policy_desk` is what `flask policy` and `flask seed` call. `stop_waiting` makes
-    every waiting request give up now, because the process is about to stop.
+    `policy_desk` is what `flask policy` and `flask seed` call, `retention` what `flask conversations purge`
+    does. `stop_waiting` makes every waiting request give up now, because the process is about to stop.
     """
 
     settings: Settings
@@ -73,4 +74,5 @@ class WebServices:
     sign_in: SignIn | None = None
     policy_desk: PolicyDesk | None = None
     support: SupportServices | None = None
+    retention: Retention | None = None
     stop_waiting: Callable[[], None] = lambda: None

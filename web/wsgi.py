@@ -78,6 +78,7 @@ def build_services(settings: Settings) -> WebServices:
         streams=_streams(settings, stores, find=facade.find, room=room),
         sign_in=sign_in,
         policy_desk=_policy_desk(settings, stores),
+        retention=wiring.build_retention(stores),
         support=None if sign_in is None else _support(settings, stores, queue=queue),
     )
 

@@ -13,7 +13,15 @@ from refund_agent.settings import CONTRACT_MODEL, Settings, read_settings
 from refund_agent.settings_support import SupportSettings
 
 ALL = [
-    *("AUTH_MODE", "AUTH_JWT_SECRETS", "AUTH_JWKS", "AUTH_ISSUER", "AUTH_AUDIENCE", "AUTH_MAX_TOKEN_SECONDS"),
+    *(
+        "AUTH_MODE",
+        "AUTH_JWT_SECRETS",
+        "AUTH_JWKS",
+        "AUTH_ISSUER",
+        "AUTH_AUDIENCE",
+        "AUTH_MAX_TOKEN_SECONDS",
+        "RETENTION_DAYS",
+    ),
     *(
         "CUSTOMER_RATE",
         "MAX_OPEN_TURNS",
@@ -224,3 +232,13 @@ def test_the_page_for_integrators_says_what_each_provider_stands_for(provider: P
 
     assert (preset.base_url or "OPENAI_BASE_URL") in row
     assert provider == "scripted" or (f"`{preset.key_variable}`" in row and f"`{preset.model}`" in row)
+
+
+def test_the_days_that_conversations_are_kept_are_whole_and_at_least_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert SupportSettings().retention_days == read(monkeypatch).retention_days == 365
+    assert read(monkeypatch, RETENTION_DAYS="30").retention_days == 30
+    for wrong in ("0", "-1", "a year", "1.5"):
+        with pytest.raises(EnvError, match="RETENTION_DAYS"):
+            read(monkeypatch, RETENTION_DAYS=wrong)
