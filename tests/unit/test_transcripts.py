@@ -17,6 +17,7 @@ from refund_agent.transcripts import (
     words_of_the_customer,
 )
 from refund_agent.turn import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
+from tests.whole_calls import assert_every_call_is_answered
 
 WHOLE = 10**9
 
@@ -30,20 +31,6 @@ def turn_of(body: str, *, said: str = "Where is A1?", reply: str = "It is here."
     return finished(
         [UserMessage(said), AssistantMessage("", (call(),)), ToolResult("c1", body)], Replied(reply)
     )
-
-
-def assert_every_call_is_answered(messages: list[Message]) -> None:
-    """By a provider's rule: a message's calls are answered by id, in order, before anything else is said."""
-    expected: list[str] = []
-    for message in messages:
-        if isinstance(message, ToolResult):
-            assert expected, f"an answer to nothing: {message}"
-            assert message.call_id == expected.pop(0)
-        else:
-            assert not expected, f"unanswered calls: {expected}"
-            if isinstance(message, AssistantMessage):
-                expected = [asked.id for asked in message.tool_calls]
-    assert not expected
 
 
 @st.composite
