@@ -39,6 +39,13 @@ class Conversation:
         return [_read(text_of(message)) for message in self._since_user() if message["role"] == "tool"]
 
     @property
+    def last_call(self) -> tuple[str, Json] | None:
+        """The last tool call since the customer's last message: its name, and its arguments as JSON."""
+        made = [call for message in self._since_user() for call in message.get("tool_calls") or ()]
+        functions = [call["function"] for call in made if call.get("type") == "function"]
+        return (functions[-1]["name"], _read(functions[-1]["arguments"])) if functions else None
+
+    @property
     def wishes(self) -> list[str]:
         """What the customer said since the last tool result, newest first, without script tags."""
         found: list[str] = []

@@ -3,6 +3,7 @@
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import requests
@@ -10,6 +11,8 @@ import requests
 from sandbox.outside import Outside
 from sandbox.processes import ROOT
 from sandbox.scenarios import SCENARIOS
+from sandbox.seeds import seeded_orders
+from sandbox.seeds import table as seeded_table
 
 MIN_COLUMN = 24
 MARGIN = 6
@@ -36,6 +39,28 @@ def welcome(url: str, outside: Outside, *, logs: Path, verbose: bool) -> Iterato
     yield "Ctrl-C stops everything and leaves nothing behind" + (
         "." if outside.payments is not None else ", except the ledger in .state/refunds.db."
     )
+
+
+def support_lines(url: str) -> Iterator[str]:
+    """Tell what there is to try with the support agent: each seeded order, and how to say it."""
+    yield ""
+    yield "The support agent, for signed-in customers. Each order is one branch of the policy:"
+    yield ""
+    yield from (f"  {line}" for line in seeded_table(seeded_orders(_today())))
+    yield ""
+    yield "  As cust-ada, from another terminal:"
+    yield f"    TOKEN=$(curl -s {url}/dev/token -H 'Content-Type: application/json' \\"
+    yield """        -d '{"id": "cust-ada"}' | sed 's/.*"token": *"\\([^"]*\\)".*/\\1/')"""
+    yield f'    curl -s {url}/support/chat -H "Authorization: Bearer $TOKEN" \\'
+    yield "        -H 'Content-Type: application/json' \\"
+    yield """        -d '{"message": "The kettle leaks. Please refund 49.99 for ORD-1001."}'"""
+    yield "  Add -N -H 'Accept: text/event-stream' to watch it work."
+    yield "  GET /support/orders says what may be refunded; GET /dev/customers who there is. Staff"
+    yield "  decide about refunds that wait at /support/approvals."
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()  # noqa: TID251 - only for the table; the database has its own clock
 
 
 def scenario_lines() -> Iterator[str]:
@@ -70,5 +95,5 @@ def _things_to_say(url: str, *, scripts: bool) -> Iterator[str]:
     yield ""
     yield "Or from another terminal:"
     yield f"  curl -s {url}/support/refund-chat -H 'Content-Type: application/json' \\"
-    yield """    -d '{"user_id": "customer-17", "message": "refund 12.50 for order ORD-2001"}'"""
+    yield """    -d '{"user_id": "customer-17", "message": "refund 12.50 for order SHOP-2001"}'"""
     yield ""

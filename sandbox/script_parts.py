@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from sandbox.answers import Answer, Json, Reply
+from sandbox.assist import CHECK_TOOL, assist
 from sandbox.completions import REFUND_TOOL, Play, call, calls, completion, gives, refund_call, says
 from sandbox.conversation import Conversation
 from sandbox.english import GREETING, HELP, NO_TOOL, report, understand
@@ -15,6 +16,8 @@ CallMaker: TypeAlias = Callable[[str, int], Json]
 
 def plain(conversation: Conversation) -> Answer:
     """Follow plain English: greet, ask for what is missing, call the tool, report what came of it."""
+    if CHECK_TOOL in conversation.tools:
+        return assist(conversation)(conversation)
     if conversation.results:
         return says(report(conversation.results))(conversation)
     wish = understand(conversation.wishes)

@@ -1,7 +1,8 @@
 """`make demo`: the whole service on this machine, in the foreground, until Ctrl-C.
 
-An embedded Redis, a SQLite file, stand-ins for model and payments, and the Procfile's own release, web and
-worker lines. Whatever ends it, nothing stays behind: no process, no port, no file.
+An embedded Redis, a SQLite file, stand-ins for model and payments, the Procfile's own release, web and worker
+lines, and customers and orders for the support agent. Whatever ends it, nothing stays behind: no process, no
+port, no file.
 """
 
 import os
@@ -10,7 +11,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from sandbox.foreground import Foreground, Logs, Stop, Stopped
 from sandbox.outside import Outside, is_real, outside
 from sandbox.processes import ROOT, STOP_SECONDS, NotReady, Process
 from sandbox.scenarios import SCENARIOS, Scenario
-from sandbox.screen import scenario_lines, welcome
+from sandbox.screen import scenario_lines, support_lines, welcome
 from sandbox.service import service
 
 GRACE_SECONDS = 3.0
@@ -135,7 +136,12 @@ def _run(wish: Wish, stop: Stop) -> bool:
             "DATABASE_URL": f"sqlite:///{ledger_file.relative_to(ROOT)}",  # relative: any path may lie above
             "REDIS_URL": redis_url,
         }
-        _release(env, state, stop)
+        shows_support = around.payments is not None and wish.scenario is None
+        if shows_support:
+            env |= {"AUTH_MODE": "dev", "AUTH_DEV_SECRET_FILE": str((state / "dev.key").relative_to(ROOT))}
+        _run_once("release", env, state, stop)
+        if shows_support:
+            _run_once("seed", env, state, stop, command=[sys.executable, "-m", "flask", "seed"])
         grace_seconds = GRACE_SECONDS if around.payments else STOP_SECONDS
         running = stack.enter_context(
             service(env, logs=state, port=wish.port, grace_seconds=grace_seconds, meanwhile=stop.check)
@@ -147,6 +153,8 @@ def _run(wish: Wish, stop: Stop) -> bool:
         click.echo(f"Ready after {time.monotonic() - started:.1f} s.")
         if not wish.once:
             click.echo("\n".join(welcome(running.url, around, logs=state, verbose=wish.verbose)))
+        if shows_support and not wish.once:
+            click.echo("\n".join(support_lines(running.url)))
         if wish.scenario and around.payments:
             as_expected = foreground.play(
                 wish.scenario, payments=around.payments, ledger_file=ledger_file, settings=env
@@ -181,16 +189,18 @@ def _ledger_file(around: Outside, state: Path) -> Path:
     return state / "refunds.db" if around.payments else STATE / "refunds.db"
 
 
-def _release(env: Mapping[str, str], state: Path, stop: Stop) -> None:
-    """Bring the database up to date by the Procfile's release line."""
-    release = Process("release", env=env, log=state / "release.log")
+def _run_once(
+    name: str, env: Mapping[str, str], state: Path, stop: Stop, *, command: Sequence[str] = ()
+) -> None:
+    """Run the Procfile's line for `name`, or `command`, to its end; raise `NotReady` when it failed."""
+    process = Process(name, env=env, log=state / f"{name}.log", command=command)
     try:
-        while release.is_running():
+        while process.is_running():
             stop.pause()
-        if release.exit_code != 0:
-            release.must_run()
+        if process.exit_code != 0:
+            process.must_run()
     finally:
-        release.stop(grace_seconds=GRACE_SECONDS)
+        process.stop(grace_seconds=GRACE_SECONDS)
 
 
 if __name__ == "__main__":

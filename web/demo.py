@@ -20,30 +20,30 @@ class Suggestion:
 
 
 SUGGESTIONS: Final = (
-    Suggestion("Please refund 49.99 for order ORD-1001.", "200, and one refund of 49.99."),
-    Suggestion("I want my money back for order ORD-1002.", "200: it asks how much. Nothing is sent."),
+    Suggestion("Please refund 49.99 for order SHOP-1001.", "200, and one refund of 49.99."),
+    Suggestion("I want my money back for order SHOP-1002.", "200: it asks how much. Nothing is sent."),
     Suggestion(
-        "[two-calls] refund 5.00 for order ORD-1003",
+        "[two-calls] refund 5.00 for order SHOP-1003",
         "200, and one refund: the second call of the same message is refused.",
     ),
     Suggestion(
-        "[bad-json] refund 5.00 for order ORD-1004",
+        "[bad-json] refund 5.00 for order SHOP-1004",
         "200, and one refund: broken arguments are never sent and do not count as the attempt.",
     ),
     Suggestion(
-        "[five-rounds] refund 5.00 for order ORD-1005",
+        "[five-rounds] refund 5.00 for order SHOP-1005",
         "502, as the model never comes to a reply; the problem says that one refund was paid.",
     ),
     Suggestion(
-        "[timeout-on-2] refund 5.00 for order ORD-1006",
+        "[timeout-on-2] refund 5.00 for order SHOP-1006",
         "200 after a time-out and one retry, which goes on after the refund: one refund.",
     ),
     Suggestion(
-        "[timeout-twice-after-refund] refund 5.00 for order ORD-1007",
+        "[timeout-twice-after-refund] refund 5.00 for order SHOP-1007",
         "504 after two time-outs; the problem says that the refund was paid.",
     ),
-    Suggestion("[timeout] refund 5.00 for order ORD-1008", "504 after two time-outs; no refund was sent."),
-    Suggestion("[http-500] refund 5.00 for order ORD-1009", "502 at once; no refund was sent."),
+    Suggestion("[timeout] refund 5.00 for order SHOP-1008", "504 after two time-outs; no refund was sent."),
+    Suggestion("[http-500] refund 5.00 for order SHOP-1009", "502 at once; no refund was sent."),
     Suggestion("[empty-text] hello", "200 with an empty reply, which is a valid one."),
 )
 

@@ -23,6 +23,8 @@ from web.schemas import SupportChatReply, SupportChatRequest
 from web.services import Asks
 from web.turn_events import EVENT_STREAM, TurnStreams
 
+CONVERSATION_HEADER: Final = "X-Conversation-Id"
+"""A stream has no body to say it in, and the next message needs it."""
 NO_CONVERSATION: Final = "There is no such conversation. Nothing was stored or sent."
 
 
@@ -37,7 +39,9 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
         give_back = streams.places.take(f"customer {message.customer_id}")
         said = _say(desk, message, facade.start)
         if isinstance(said, Asked) and isinstance(said.ask, Started):
-            return streams.respond(said.ask.turn_id, give_back=give_back)
+            streamed = streams.respond(said.ask.turn_id, give_back=give_back)
+            streamed.headers[CONVERSATION_HEADER] = said.conversation_id
+            return streamed
         give_back()
         return _answer(said)
 
