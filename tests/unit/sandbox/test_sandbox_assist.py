@@ -1,4 +1,4 @@
-"""The stand-in as the support agent's model: it checks before it refunds, and says no more than a tool did."""
+"""The stand-in as the support agent's model: it checks before it refunds and says no more than a tool did."""
 
 import json
 from typing import Any
