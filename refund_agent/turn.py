@@ -122,6 +122,7 @@ class TurnRecord:
     epoch: int = 0
     outcome: TurnOutcome | None = None
     refund: RefundRecord | None = None
+    agent: Agent = "refund_chat"
     user_id: str = ""
     conversation_id: str = ""
 

@@ -125,9 +125,9 @@ def may_read(turn: TurnRecord) -> bool:
         case Staff():
             return True
         case Customer(customer_id):
-            return bool(turn.conversation_id) and turn.user_id == customer_id
+            return turn.agent == "support" and turn.user_id == customer_id
         case Portal():
-            return not turn.conversation_id
+            return turn.agent == "refund_chat"
         case None:
             return False
 

@@ -41,6 +41,7 @@ FOUND_COLUMNS = (
     turns.c.outcome,
     turns.c.reply,
     turns.c.reason,
+    turns.c.agent,
     turns.c.user_id,
     turns.c.conversation_id,
 )
@@ -230,9 +231,8 @@ def _find(one: Connection, turn_id: str) -> TurnRecord | None:
 
 def turn_record(row: Sequence[Any]) -> TurnRecord:
     """Read a row selected by `FOUND_COLUMNS` and `RECORD_COLUMNS`, joined."""
-    (turn_id, state, created, deadline, used, attempts, epoch, outcome, reply, reason, user, conversation) = (
-        row[: len(FOUND_COLUMNS)]
-    )
+    turn_id, state, created, deadline, used, attempts, epoch, *ended = row[: len(FOUND_COLUMNS)]
+    outcome, reply, reason, agent, user, conversation = ended
     refund = row[len(FOUND_COLUMNS) :]
     return TurnRecord(
         id=turn_id,
@@ -244,6 +244,7 @@ def turn_record(row: Sequence[Any]) -> TurnRecord:
         epoch=epoch,
         outcome=read_outcome(outcome, reply, reason),
         refund=None if refund[0] is None else refund_record(refund),
+        agent=agent,
         user_id=user,
         conversation_id=conversation or "",
     )
