@@ -45,6 +45,10 @@ format: setup ## Rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+.PHONY: bench
+bench: setup ## Race the service against a bare loop and a plain Celery version; QUICK=1 is short
+	$(BIN)/python -m tests.bench
+
 .PHONY: faults
 faults: setup ## Say which faults and which sentences of the contract have a test
 	$(BIN)/python -m tests.faults_report
