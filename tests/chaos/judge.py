@@ -9,6 +9,8 @@ from tests.chaos.lane import DEADLINE_SECONDS, Row
 
 GRACE_SECONDS = 6.0
 """After its deadline a turn may wait for the sweeper: its grace, a third of a lease, and a busy machine."""
+WAKE_UP_SECONDS = 5.0
+"""A lost wake-up is made good within a second; the rest is for a busy machine."""
 
 MEANS: Mapping[str, Word] = {
     "": "nothing",
@@ -80,6 +82,11 @@ def _waiting_caller(evidence: Evidence) -> Iterator[str]:
         yield "the waiting caller got no answer"
     if first.status and first.seconds > DEADLINE_SECONDS + GRACE_SECONDS + evidence.outage_seconds:
         yield f"the waiting caller was answered after {first.seconds:.0f} s"
+    for turn in evidence.turns:
+        if turn["id"] == first.turn_id and turn["state"] == "ended":
+            took = (turn["ended_at_ms"] - turn["created_at_ms"]) / 1000
+            if first.seconds - took > WAKE_UP_SECONDS + evidence.outage_seconds:
+                yield f"the turn took {took:.0f} s, and the caller was told after {first.seconds:.0f} s"
     if first.status and first.word == "not told":
         yield f"the answer does not say what became of the refund: {first.status} {first.title}"
 
