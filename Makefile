@@ -32,6 +32,10 @@ demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SC
 test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
 	$(BIN)/pytest
 
+.PHONY: chaos
+chaos: setup ## Kill, stop and cut everything at each step of a turn; RUNS=3, CELLS=regex, WRITE=1
+	@RUNS="$(RUNS)" CELLS="$(CELLS)" LANES="$(LANES)" WRITE="$(WRITE)" $(BIN)/python -m tests.chaos
+
 .PHONY: check
 check: setup ## Check format, lint, types and import contracts: everything but the tests
 	$(BIN)/ruff format --check .
@@ -44,6 +48,10 @@ check: setup ## Check format, lint, types and import contracts: everything but t
 format: setup ## Rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+.PHONY: bench
+bench: setup ## Race the service against a bare loop and a plain Celery version; QUICK=1 is short
+	$(BIN)/python -m tests.bench
 
 .PHONY: faults
 faults: setup ## Say which faults and which sentences of the contract have a test

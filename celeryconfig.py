@@ -58,6 +58,7 @@ worker_disable_prefetch = True  # a message in prefetch runs again after one dro
 
 # Flower sees tasks and phases, never customer text.
 worker_send_task_events = True
+worker_consumer = "tasks.consumer:GatheringConsumer"  # many events as one message
 task_send_sent_event = True
 task_track_started = False
 worker_hijack_root_logger = False  # our JSON lines, see refund_agent/logs.py

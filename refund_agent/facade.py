@@ -33,6 +33,8 @@ from refund_agent.turn import NewTurn, TurnRecord
 log = structlog.stdlib.get_logger(__name__)
 
 READ_TRIES = 4
+READ_SECONDS = 2.0
+"""No further try begins after this: with the database frozen one takes up to 6 s, and somebody waits."""
 READ_PAUSE_SECONDS = 0.5
 MAX_WAKE_UPS = 1000
 """A wake-up is only a hint; this bounds how many false ones a request follows."""
@@ -152,7 +154,7 @@ class Facade:
     def _leave(self, turn_id: str, deadline: float) -> TurnRecord | StillRunning | Unreadable:
         """Stop waiting for somebody else's turn: it is ended only when its time is over."""
         if self._clock.monotonic() < deadline:
-            return StillRunning(turn_id)
+            return self._find_ended(turn_id) or StillRunning(turn_id)
         return self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)
 
     def _wait(self, seat: Seat, turn_id: str, deadline: float) -> TurnRecord | Unreadable:
@@ -164,9 +166,11 @@ class Facade:
         """Wait until the turn has ended; None at the deadline, or when the process stops."""
         for _ in range(MAX_WAKE_UPS):
             seat.wait(deadline - self._clock.monotonic())
+            if self._waiting_room.closing:
+                break  # giving up tells what stands, and nothing may be asked twice now
             if ended := self._find_ended(turn_id):
                 return ended
-            if self._clock.monotonic() >= deadline or self._waiting_room.closing:
+            if self._clock.monotonic() >= deadline:
                 break
         return None
 
@@ -176,10 +180,12 @@ class Facade:
 
     def _give_up(self, turn_id: str, outcome: TurnOutcome, *, tries: int) -> TurnRecord | Unreadable:
         """End the turn with `outcome` unless it has ended already; return what stands."""
+        last_try_at = self._clock.monotonic() + READ_SECONDS
         for attempt in range(tries):
             try:
                 return self._turns.give_up(turn_id, outcome)
             except StoreUnavailable:
-                if attempt + 1 < tries:
-                    self._clock.sleep(READ_PAUSE_SECONDS)
+                if attempt + 1 == tries or self._clock.monotonic() >= last_try_at:
+                    break
+                self._clock.sleep(READ_PAUSE_SECONDS)
         return Unreadable(turn_id)

@@ -30,7 +30,8 @@ class Stop:
     def __init__(self) -> None:
         self._asked = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._ask)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup stays nohup
+                signal.signal(number, self._ask)
 
     def _ask(self, _number: int, _frame: FrameType | None) -> None:
         self._asked.set()
@@ -47,10 +48,10 @@ class Stop:
 
 
 class Logs:
-    """Shows what processes write to their files, as it comes."""
+    """Shows what processes write to their files from now on, as it comes."""
 
     def __init__(self, *paths: Path) -> None:
-        self._seen = dict.fromkeys(paths, 0)
+        self._seen = {path: path.stat().st_size for path in paths}
 
     def show(self) -> None:
         """Print what is new, each line with its process's name."""

@@ -10,8 +10,11 @@ from refund_agent.wiring import WorkerParts
 
 log = structlog.stdlib.get_logger(__name__)
 
-HAND_OVER_AFTER_SECONDS = 15.0
-"""After SIGTERM, which comes 30 s before SIGKILL: a refund claimed until then can still be settled."""
+HAND_OVER_AFTER_SECONDS = 10.0
+"""After SIGTERM, which comes 30 s before SIGKILL: a refund claimed until then can still be settled.
+
+Of a deadline of 28 s enough is left for a refund elsewhere: docs/decisions/0005-drain.md.
+"""
 DRAIN_PAUSE_SECONDS = 1.0
 ALARM_PAUSE_SECONDS = 60.0
 

@@ -11,8 +11,9 @@ import socket
 import time
 from contextlib import suppress
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from flask import Flask
 from gunicorn.workers.gthread import ThreadWorker
 
 from web.services import STOP_WAITING
@@ -61,7 +62,7 @@ class WalledThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no
         now = time.monotonic()
         if now >= self._answer_all_at:
             self._answer_all_at = math.inf
-            self.wsgi.extensions[STOP_WAITING]()
+            cast("Flask", self.wsgi).extensions[STOP_WAITING]()
         for conn, deadline in list(self._reading.items()):
             if now > deadline:
                 with suppress(OSError):

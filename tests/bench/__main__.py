@@ -37,6 +37,8 @@ SECONDS = _number("SECONDS", 2 if QUICK else 5)
 
 def main() -> int:
     """Measure, print, and fail if a single turn failed or moved anything but its own money."""
+    if not Path("/proc/self/smaps_rollup").exists():
+        sys.exit("the benchmark reads CPU and memory from /proc: it needs Linux")
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         redis_url = stack.enter_context(empty_redis())

@@ -19,7 +19,7 @@ from sandbox.service import service
 from tests.bench.drive import Driven, drive, http_caller
 from tests.bench.started import first_lines, started
 
-READY_TRIES = 40
+READY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def plain_app(given: Surroundings) -> Generator[Contender]:
         redis.Redis.from_url(redis_url) as client,
     ):
         url = f"http://127.0.0.1:{port}"
-        _wait_for_a_worker(url)
+        _wait_for_a_worker(url, log=given.directory / "plain-worker.log")
         name = f"plain Flask + Celery prefork ({given.plain_concurrency}) + `AsyncResult.get`"
         yield Contender("c", name, {"web": web.pid, "worker": worker.pid}, _by_http(url, "/chat"), client)
 
@@ -115,13 +115,14 @@ def _by_http(url: str, path: str) -> Callable[..., Driven]:
     return over_http
 
 
-def _wait_for_a_worker(url: str) -> None:
+def _wait_for_a_worker(url: str, *, log: Path) -> None:
+    end = time.monotonic() + READY_SECONDS
     with requests.Session() as session:
         session.trust_env = False
-        for _ in range(READY_TRIES):
+        while time.monotonic() < end:
             try:
-                if session.get(f"{url}/ready", timeout=5.0).json()["workers"]:
+                if session.get(f"{url}/ready", timeout=10.0).json()["workers"]:
                     return
-            except requests.ConnectionError:
+            except requests.RequestException:
                 time.sleep(0.25)  # noqa: TID251 - a launcher waits in real time
-    raise NotReady("the plain application did not come up")
+    raise NotReady(f"the plain application did not come up:\n{log.read_text()[-2000:]}")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import redis
 import requests
 
 from sandbox.http import serve
@@ -67,6 +68,8 @@ def running_stand(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stand]:
     model, payments, env = outside
+    with redis.Redis.from_url(redis_server) as client:
+        client.flushdb()  # what others have queued there
     with run_stand(
         {**hostile_env, **env, **QUICK},
         database_url=database_server,

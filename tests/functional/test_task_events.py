@@ -1,67 +1,39 @@
-"""What Flower is told of a turn, from a real worker: its course as task events, a few in one message."""
-
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+"""What Flower is told of a turn, from a real worker: its course as task events, many in one message."""
 
 from celery import Celery
 
 from tests.functional.stand import Stand, wait_until
+from tests.functional.watching import CommandWatch, EventWatch
 
-
-@contextmanager
-def watched(redis_url: str) -> Iterator[list[Any]]:
-    """Gather the bodies of all event messages, each one event or a list of them."""
-    flower, bodies = Celery(broker=redis_url), list[Any]()
-    ready, over = threading.Event(), threading.Event()
-
-    def watch() -> None:
-        with flower.connection_for_read() as connection:
-            receiver = flower.events.Receiver(connection)
-            receiver._receive = lambda body, _message: bodies.append(body)  # noqa: SLF001 - the only place that still sees what came as one
-            with receiver.consumer_context(wakeup=False) as (own, _, _):
-                ready.set()
-                while not over.is_set():
-                    try:
-                        own.drain_events(timeout=0.1)
-                    except TimeoutError:
-                        continue
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    assert ready.wait(5.0)
-    yield bodies
-    over.set()
-    thread.join(5.0)
-
-
-def worker_messages(bodies: list[Any], *, events: int) -> list[list[Any]]:
-    """Wait until the worker has told so many events; return its messages, each a list of events."""
-
-    def messages() -> list[list[Any]]:
-        return [body for body in list(bodies) if isinstance(body, list)]
-
-    wait_until(lambda: sum(map(len, messages())) >= events)
-    return messages()
+PHASES = ["task-thinking", "task-asking-payments", "task-thinking"]
+OWN = ["task-received", "task-sent", "task-started", "task-succeeded"]
+"""Celery's own events; the web tells that it has sent the task, the worker tells the rest."""
 
 
 def test_flower_is_told_the_whole_course_of_a_turn(stand: Stand) -> None:
-    with watched(stand.redis_url) as bodies:
-        turn_id = stand.chat("refund 5.00 for order A1").headers["X-Turn-Id"]
-        messages = worker_messages(bodies, events=6)
+    watch = EventWatch(Celery(broker=stand.redis_url))
 
-    seen = [event["type"] for message in messages for event in message if event["uuid"] == turn_id]
-    phases = [name for name in seen if name in {"task-thinking", "task-asking-payments"}]
-    assert phases == ["task-thinking", "task-asking-payments", "task-thinking"]
-    assert sorted(set(seen) - set(phases)) == ["task-received", "task-started", "task-succeeded"]
+    def told(turn_id: str) -> list[str]:
+        return [str(event["type"]) for event in list(watch.seen) if event.get("uuid") == turn_id]
+
+    with watch:
+        turn_id = stand.chat("refund 5.00 for order A1").headers["X-Turn-Id"]
+        wait_until(lambda: len(told(turn_id)) >= len(PHASES + OWN))
+
+    assert [name for name in told(turn_id) if name in PHASES] == PHASES
+    assert sorted(name for name in told(turn_id) if name not in PHASES) == OWN
 
 
 def test_the_events_of_many_turns_travel_together(stand: Stand) -> None:
-    with watched(stand.redis_url) as bodies:
+    commands, events = CommandWatch(stand.redis_url), EventWatch(Celery(broker=stand.redis_url))
+
+    def from_the_worker() -> int:
+        return sum("uuid" in event and event["type"] != "task-sent" for event in list(events.seen))
+
+    with events, commands:
         asked = [stand.chat_soon(f"refund 5.00 for order B{number}") for number in range(12)]
         assert [one.result().status_code for one in asked] == [200] * 12
-        messages = worker_messages(bodies, events=12 * 6)
+        wait_until(lambda: from_the_worker() >= 12 * 6)
 
-    assert sum(map(len, messages)) == 12 * 6
-    assert len(messages) < 12 * 6 / 2
+    messages = [seen for seen in commands.seen if "PUBLISH" in seen and "task.multi" in seen]
+    assert 0 < len(messages) < 12 * 6 / 2

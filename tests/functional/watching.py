@@ -4,6 +4,7 @@ import base64
 import json
 import threading
 import uuid
+from contextlib import suppress
 from typing import Any
 
 import redis
@@ -70,9 +71,7 @@ class EventWatch:
         with self._broker.connection_for_read() as connection:
             receiver = self._broker.events.Receiver(connection, handlers={"*": self.seen.append})
             with receiver.consumer_context(wakeup=False) as (own, _, _):
-                self._ready.set()
                 while not self._stopping.is_set():
-                    try:
+                    with suppress(TimeoutError):
                         own.drain_events(timeout=0.1)
-                    except TimeoutError:
-                        continue
+                    self._ready.set()  # not earlier: only draining subscribes

@@ -210,6 +210,19 @@ def test_a_longer_outage_is_told_as_not_knowing(counter: Counter, desk: Desk) ->
     assert counter.ask() == Unreadable("turn-1")
 
 
+def test_whoever_waits_is_not_kept_longer_by_a_database_that_is_slow_to_fail(
+    counter: Counter, desk: Desk
+) -> None:
+    def three_seconds_pass() -> None:
+        desk.clock.now += 3.0
+
+    desk.database.outages = ["give_up"] * READ_TRIES
+    desk.clock.before = three_seconds_pass
+
+    assert counter.ask(lambda: None, lambda: None) == Unreadable("turn-1")
+    assert len(desk.database.outages) == READ_TRIES - 2, "asked at once, and a last time when too late"
+
+
 def test_no_wait_is_longer_than_what_is_left_and_the_seat_is_always_given_back(
     counter: Counter, desk: Desk
 ) -> None:

@@ -147,6 +147,27 @@ def test_a_request_that_waits_when_the_process_stops_is_answered_with_what_the_g
     assert desk.clock.now == before
 
 
+def test_a_turn_that_ended_in_the_moment_of_stopping_has_the_last_word(counter: Counter, desk: Desk) -> None:
+    def ends_as_the_process_is_told_to_stop() -> None:
+        desk.deliver(says("just in time"))
+        counter.room.closing = True
+
+    assert ended(counter.ask(ends_as_the_process_is_told_to_stop)).outcome == Replied("just in time")
+
+
+def test_a_joined_turn_that_ended_in_the_moment_of_stopping_has_the_last_word(
+    counter: Counter, desk: Desk
+) -> None:
+    def ends_as_the_process_is_told_to_stop() -> None:
+        desk.deliver(says("just in time"))
+        counter.room.closing = True
+
+    desk.turns.create(NewTurn("turn-1", "user-1", "refund 5.00 for A1", **KEY))
+
+    answer = ended(counter.ask(ends_as_the_process_is_told_to_stop, turn_id="turn-2", **KEY))
+    assert answer.outcome == Replied("just in time")
+
+
 def test_a_request_that_only_joined_leaves_the_turn_to_its_owner_when_its_process_stops(
     counter: Counter, desk: Desk
 ) -> None:
