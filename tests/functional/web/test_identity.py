@@ -33,7 +33,14 @@ def shop(web: Web) -> Web:
         (OF_PORTAL, "alice", ""),
     ]:
         web.facade.found[turn_id] = TurnRecord(
-            turn_id, "ended", 0, 0, outcome=Replied("hi"), user_id=user_id, conversation_id=conversation_id
+            turn_id,
+            "ended",
+            0,
+            0,
+            outcome=Replied("hi"),
+            agent="support" if conversation_id else "refund_chat",
+            user_id=user_id,
+            conversation_id=conversation_id,
         )
     return web
 
