@@ -72,9 +72,7 @@ class SqlConversations:
         """Return everything said, in order."""
         with self._database.statement() as one:
             said = [_lines_of_turn(row) for row in one.execute(_turns_of(conversation_id, MAX_LINES)).all()]
-            noted = one.execute(
-                select(entries).where(entries.c.conversation_id == conversation_id).limit(MAX_LINES)
-            ).all()
+            noted = one.execute(_entries_of(conversation_id)).all()
         between = [Line(e.at_ms, _SPEAKERS.get(e.kind, "system"), e.text) for e in noted]
         return sorted([line for turn in said for line in turn] + between, key=lambda line: line.at_ms)
 
@@ -95,10 +93,7 @@ class SqlConversations:
         with self._database.statement() as one:
             said = one.execute(earlier).all()
             noted = one.execute(
-                select(entries).where(
-                    entries.c.conversation_id == turn.conversation_id,
-                    entries.c.kind.in_(("customer", "staff")),
-                )
+                _entries_of(turn.conversation_id).where(entries.c.kind.in_(("customer", "staff")))
             ).all()
         pieces: list[tuple[int, list[Message]]] = []
         for row in said:
@@ -138,6 +133,16 @@ def _entry(conversation_id: str, entry: Entry) -> dict[str, object]:
         "text": entry.text,
         "at_ms": now_ms(),
     }
+
+
+def _entries_of(conversation_id: str) -> Any:  # noqa: ANN401 - an SQLAlchemy SELECT
+    """The newest entries of a conversation."""
+    return (
+        select(entries)
+        .where(entries.c.conversation_id == conversation_id)
+        .order_by(entries.c.at_ms.desc())
+        .limit(MAX_LINES)
+    )
 
 
 def _turns_of(conversation_id: str, limit: int) -> Any:  # noqa: ANN401 - an SQLAlchemy SELECT
