@@ -37,7 +37,11 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
         if request.accept_mimetypes.best_match(["application/json", EVENT_STREAM]) != EVENT_STREAM:
             return _answer(_say(desk, message, facade.ask))
         give_back = streams.places.take(f"customer {message.customer_id}")
-        said = _say(desk, message, facade.start)
+        try:
+            said = _say(desk, message, facade.start)
+        except BaseException:
+            give_back()
+            raise
         if isinstance(said, Asked) and isinstance(said.ask, Started):
             streamed = streams.respond(said.ask.turn_id, give_back=give_back)
             streamed.headers[CONVERSATION_HEADER] = said.conversation_id
