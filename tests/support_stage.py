@@ -21,7 +21,7 @@ from refund_agent.loop import Loop
 from refund_agent.orders import Orders
 from refund_agent.outcomes import Replied
 from refund_agent.policy import Rules
-from refund_agent.ports import CompletionAnswer, Events
+from refund_agent.ports import Completed, CompletionAnswer, Events
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
 from refund_agent.runner import Ending, Runner
@@ -44,8 +44,10 @@ class FakeLimiter:
         self.answer: Admission = Admitted()
         self.asked: list[Asking] = []
         self.spent: list[tuple[str, int]] = []
+        self.before: Callable[[], object] = lambda: None
 
     def admit(self, asking: Asking) -> Admission:
+        self.before()
         self.asked.append(asking)
         return self.answer
 
@@ -163,5 +165,5 @@ def reply_of(turn: TurnRecord) -> str:
     return turn.outcome.text
 
 
-def with_tokens(answer: CompletionAnswer, tokens: int) -> CompletionAnswer:
-    return replace(answer, tokens=tokens)  # type: ignore[call-arg]  # a `Completed`
+def with_tokens(answer: Completed, tokens: int) -> Completed:
+    return replace(answer, tokens=tokens)

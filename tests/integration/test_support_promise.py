@@ -21,7 +21,7 @@ from refund_agent.claims import amounts_cents, claims_money_moved, sentences
 from refund_agent.orders import Order, RefundsSoFar
 from refund_agent.outcomes import NotSent, PaymentAnswer, RefundRecord, Rejected, Replied, Unknown
 from refund_agent.policy import Case
-from refund_agent.ports import CompletionAnswer
+from refund_agent.ports import Completed
 from refund_agent.seeds import read_seeds
 from refund_agent.turn import AssistantMessage, ToolCall, ToolResult, TurnRecord
 from tests.fakes import calls, says
@@ -94,7 +94,7 @@ class AnyModel:
     def text(self) -> str:
         return " ".join(self.chance.choices(CLAIMS, k=self.chance.randint(0, 3)))
 
-    def script(self, customer_id: str) -> list[CompletionAnswer]:
+    def script(self, customer_id: str) -> list[Completed]:
         """At most five messages, each with up to three calls; the last may be text."""
         return [
             calls(
