@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -54,8 +55,13 @@ def main() -> int:
         ]
         for lane in lanes:
             lane.start()
-        for lane in lanes:
-            lane.join()
+        try:
+            for lane in lanes:
+                lane.join()
+        except KeyboardInterrupt:  # what runs ends, and what was found is reported
+            _forget_all(waiting)
+            for lane in lanes:
+                lane.join()
     results.sort(key=lambda result: order[result.step, result.fault, result.run])
     made = report.page(results, stores=stores[0] if stores else "", seconds=time.monotonic() - started)
     breaches = report.breaches(results)
@@ -63,6 +69,12 @@ def main() -> int:
     if _switch("WRITE", "") and results:
         PAGE.write_text(made)
     return 1 if breaches or len(results) < len(jobs) else 0
+
+
+def _forget_all(jobs: "queue.SimpleQueue[Job]") -> None:
+    with suppress(queue.Empty):
+        while True:
+            jobs.get_nowait()
 
 
 def _jobs(*, runs: int, cells: re.Pattern[str]) -> Iterator[Job]:

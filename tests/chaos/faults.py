@@ -71,6 +71,11 @@ def stop_worker(cell: Cell) -> Generator[None]:
     yield from _stop(cell, cell.owners(), replace=cell.lane.start_worker)
 
 
+def quit_worker(cell: Cell) -> Generator[None]:
+    """SIGQUIT to every process of the worker: Celery's cold stop, which waits for nothing."""
+    yield from _stop(cell, cell.owners(), replace=cell.lane.start_worker, by=signal.SIGQUIT)
+
+
 def kill_web(cell: Cell) -> Generator[None]:
     """SIGKILL the web that waits."""
     cell.web_dies = True
@@ -119,9 +124,15 @@ def _blocks(how: How, which: Callable[[Cell], Iterable[Way | None]]) -> Strike:
     return strike
 
 
-def _stop(cell: Cell, processes: list[Process], *, replace: Callable[[], None]) -> Generator[None]:
+def _stop(
+    cell: Cell,
+    processes: list[Process],
+    *,
+    replace: Callable[[], None],
+    by: signal.Signals = signal.SIGTERM,
+) -> Generator[None]:
     for process in processes:
-        process.send(signal.SIGTERM)
+        process.send(by)
     yield
     replace()
 
@@ -179,6 +190,7 @@ FAULTS: dict[str, Fault] = {
     "worker SIGSTOP past its lease": Fault(pause_worker),
     "worker SIGTERM": Fault(stop_worker),
     "worker SIGTERM, turn cannot finish": Fault(stop_worker, at=HELD_FOR_LONG, holds_on=True),
+    "worker SIGQUIT": Fault(quit_worker),
     "web SIGKILL": Fault(kill_web),
     "web SIGTERM": Fault(stop_web),
     "web SIGTERM, turn cannot finish": Fault(stop_web, at=HELD_FOR_LONG, holds_on=True),

@@ -1,7 +1,7 @@
 """A running service per test process: real gunicorn, real Celery worker, real database and Redis."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 import redis
@@ -16,13 +16,21 @@ from tests.functional.stand import Row, Stand, another_web, run_stand
 API_KEY = "sk-key-of-the-tests"
 PAYMENTS_TOKEN = "payments-token-of-the-tests"
 
+USUAL = {
+    "COMPLETION_TIMEOUT_SECONDS": "20",
+    "BACKOFF_SECONDS": "0.1",
+    "PAYMENTS_TIMEOUT_SECONDS": "1.5",
+    "TURN_DEADLINE_SECONDS": "30",
+}
+"""Room for a busy machine; only payments that never answers is given up soon."""
+
 QUICK = {
     "COMPLETION_TIMEOUT_SECONDS": "0.6",
     "BACKOFF_SECONDS": "0.5",
     "PAYMENTS_TIMEOUT_SECONDS": "0.8",
     "TURN_DEADLINE_SECONDS": "8",
 }
-"""The contract's four numbers, shortened."""
+"""The contract's four numbers, shortened, for the tests that wait for them."""
 
 DEAD_END = "http://127.0.0.1:9"
 
@@ -34,6 +42,18 @@ HOSTILE = {
     "OPENAI_PROJECT_ID": "project-of-somebody-else",
 }
 """What a machine's environment may hold, and the service must not heed."""
+
+
+SERVICES = ("running_rough", "sealed", "running_quick_stand", "running_stand")
+"""The session's services, each of which takes seconds to start."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one service in one process when pytest runs in several, as with `-n 2`."""
+    for item in items:
+        wanted = [name for name in SERVICES if name in getattr(item, "fixturenames", ())]
+        if wanted:
+            item.add_marker(pytest.mark.xdist_group(wanted[0]))
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +91,7 @@ def running_stand(
     with redis.Redis.from_url(redis_server) as client:
         client.flushdb()  # what others have queued there
     with run_stand(
-        {**hostile_env, **env, **QUICK},
+        {**hostile_env, **env, **USUAL},
         database_url=database_server,
         redis_url=redis_server,
         model=model,
@@ -89,15 +109,47 @@ def stand(running_stand: Stand) -> Stand:
 
 
 @pytest.fixture(scope="session")
-def running_short_stand(running_stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    log = Path(tmp_path_factory.mktemp("logs") / "short-web.log")
-    with another_web(running_stand, log, TURN_DEADLINE_SECONDS="2.2") as short:
+def running_quick_stand(
+    outside: tuple[Model, Payments, dict[str, str]],
+    make_database: Callable[[], str],
+    redis_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Stand]:
+    model, payments, env = outside
+    number = int(urlsplit(redis_server).path.strip("/"))
+    beside = urlunsplit(urlsplit(redis_server)._replace(path=f"/{(number + 5) % 10}"))
+    with redis.Redis.from_url(beside) as client:
+        client.flushdb()
+    with run_stand(
+        {**env, **QUICK},
+        database_url=make_database(),
+        redis_url=beside,
+        model=model,
+        payments=payments,
+        logs=tmp_path_factory.mktemp("quick-logs"),
+    ) as stand:
+        yield stand
+
+
+@pytest.fixture
+def quick_stand(running_quick_stand: Stand) -> Stand:
+    """Give a service with short times, with nothing in it."""
+    running_quick_stand.forget()
+    return running_quick_stand
+
+
+@pytest.fixture(scope="session")
+def running_short_stand(
+    running_quick_stand: Stand, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stand]:
+    log = tmp_path_factory.mktemp("short-logs") / "web.log"
+    with another_web(running_quick_stand, log, TURN_DEADLINE_SECONDS="2.2") as short:
         yield short
 
 
 @pytest.fixture
-def short_stand(stand: Stand, running_short_stand: Stand) -> Stand:
-    """Give a second web process of the same service, whose turns have 2.2 s."""
+def short_stand(quick_stand: Stand, running_short_stand: Stand) -> Stand:
+    """Give a second web process of that service, whose turns have 2.2 s."""
     return running_short_stand
 
 

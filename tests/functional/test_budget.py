@@ -82,20 +82,20 @@ def test_a_fifth_completion_with_text_is_a_reply(chat: Chat, model: Model, payme
 
 
 @pytest.mark.contract("C57", "C58", "C59")
-def test_the_budget_counts_across_attempts_and_before_each_completion(stand: Stand) -> None:
+def test_the_budget_counts_across_attempts_and_before_each_completion(quick_stand: Stand) -> None:
     used: list[int] = []
 
     def count() -> None:
-        (turn,) = stand.turns()
+        (turn,) = quick_stand.turns()
         used.append(turn["completions_used"])
 
-    stand.model.will(*[watched(count, play) for play in (hangs(), *[ASKS_FOR_NOTHING] * 4)])
+    quick_stand.model.will(*[watched(count, play) for play in (hangs(), *[ASKS_FOR_NOTHING] * 4)])
 
-    answer = stand.chat("hello")
+    answer = quick_stand.chat("hello")
 
     assert problem(answer, 502)["refund"] is None
     assert used == [1, 2, 3, 4, 5], "what was committed when each completion arrived at the provider"
-    assert stand.model.request_count == 5
+    assert quick_stand.model.request_count == 5
 
 
 @pytest.mark.contract("C19", "C21", "C69", "C70", "C76")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from sandbox.model import says
@@ -15,6 +16,13 @@ from tests.functional.rough import Rough
 from tests.functional.stand import Stand, another_web, turn_id, wait_until, web_lives
 
 ENOUGH_SECONDS = 4.0
+
+
+@pytest.fixture(scope="module")
+def second_web(running_stand: Stand, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    """Give the same service, asked through one more web process."""
+    with another_web(running_stand, tmp_path_factory.mktemp("second") / "web.log") as second:
+        yield second
 
 
 def test_a_turns_lines_in_web_and_worker_carry_its_id_and_the_requests(stand: Stand) -> None:
@@ -81,12 +89,12 @@ def test_ready_is_503_in_time_when_redis_is_frozen(rough: Rough) -> None:
     assert rough.stand.get("/healthz").status_code == 200
 
 
-def test_the_figures_add_up_across_web_processes(stand: Stand, short_stand: Stand) -> None:
+def test_the_figures_add_up_across_web_processes(stand: Stand, second_web: Stand) -> None:
     stand.chat("refund 5.00 for order A1")
-    short_stand.chat("hello")
+    second_web.chat("hello")
     stand.chat("[http-500] hello")
 
-    for one in (stand, short_stand):
+    for one in (stand, second_web):
         figures = figures_of(one)
         assert figures["refund_agent_turns_total", "replied"] == 2
         assert figures["refund_agent_turns_total", "provider_failed"] == 1
@@ -94,13 +102,13 @@ def test_the_figures_add_up_across_web_processes(stand: Stand, short_stand: Stan
         assert figures["refund_agent_turn_duration_seconds_count", ""] == 3
 
 
-def test_the_requests_that_wait_add_up_across_web_processes(stand: Stand, short_stand: Stand) -> None:
+def test_the_requests_that_wait_add_up_across_web_processes(stand: Stand, second_web: Stand) -> None:
     with Hold() as hold:
         stand.model.will(*[hold.on(says("Hello."))] * 3)
-        soon = [one.chat_soon("hello") for one in (stand, stand, short_stand)]
+        soon = [one.chat_soon("hello") for one in (stand, stand, second_web)]
         assert stand.model.wait_for_requests(3)
-        wait_until(lambda: sum(waiting(stand)) == 3, seconds=2.0)
-        assert sorted(waiting(short_stand)) == sorted(waiting(stand))
+        wait_until(lambda: sum(waiting(stand)) == 3)
+        assert sorted(waiting(second_web)) == sorted(waiting(stand))
         assert sorted(count for count in waiting(stand) if count) == [1, 2]
 
     assert {future.result().status_code for future in soon} == {200}
