@@ -20,6 +20,7 @@ from refund_agent.turn import AssistantMessage, Message, Turn
 
 log = structlog.stdlib.get_logger(__name__)
 
+HANDED_OVER = '"handed_over": true'
 WAITING = '"waiting_for_approval_cents": '
 """Only in the answer of a refund that became an approval: merely checking one promises nobody's decision."""
 
@@ -51,7 +52,8 @@ class SupportAgent:
         self._limiter.spend(turn.user_id, turn.tokens_used - spent_before)
         if not isinstance(outcome, Replied):
             return outcome
-        reply = self._honest(turn, outcome.text)
+        silent = self._was_taken_over(turn)
+        reply = self._honest(turn, "" if silent else outcome.text)
         for sentence in reply.corrections:
             self._journal.note(turn.id, "correction", {"taken_out": sentence})
         return Replied(reply.text)
@@ -62,6 +64,13 @@ class SupportAgent:
             return
         for flag in flags(turn.messages[0].content):
             self._journal.note(turn.id, "flag", {"kind": flag.kind, "excerpt": flag.excerpt})
+
+    def _was_taken_over(self, turn: Turn) -> bool:
+        """Whether a person took the conversation while the turn ran; its own hand-over is still told."""
+        if any(HANDED_OVER in message.content for message in turn.messages[1:]):
+            return False
+        found = self._conversations.find(turn.conversation_id, customer_id=turn.user_id)
+        return found is not None and found.owner == "person"
 
     def _honest(self, turn: Turn, text: str) -> Reply:
         refund = turn.refund if turn.refund_attempted else None
@@ -99,7 +108,8 @@ class ApprovedRefund:
             currency = currency_of(self.orders, approval.customer_id, approval.order_id)
             told = status_line(turn.refund, currency)
         else:
-            told = f"The approved refund was not sent: {answer.get('error', 'it was refused')}"
+            why = str(answer.get("error", "it was refused")).removeprefix("not sent: ")
+            told = f"The approved refund was not sent: {why}"
         entry = Entry(
             "refund", "system", told, key=f"{approval.id}:{turn.refund.state if turn.refund else 'no'}"
         )

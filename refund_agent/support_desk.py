@@ -60,12 +60,16 @@ class SupportDesk:
 
     conversations: Conversations
     limiter: Limiter
+    knows_key: Callable[[str], bool]
+    """Whether an idempotency key has a turn: then the request is a retry, whatever has changed since."""
 
     def say(self, message: Message, hand: Hand) -> Said:
         """Find or begin the conversation, see that there is room, and hand the turn to the facade."""
         conversation = self._find(message)
         if message.conversation_id and conversation is None:
             return NoSuchConversation()
+        if message.idempotency_key and self.knows_key(message.idempotency_key):
+            return self._ask(message, conversation, hand)
         if conversation is not None and conversation.owner == "person":
             entry = Entry("customer", message.customer_id, message.text, key=message.idempotency_key)
             self.conversations.add(conversation.id, entry)
@@ -73,6 +77,9 @@ class SupportDesk:
         admission = self._admit(message.customer_id, conversation)
         if not isinstance(admission, Admitted):
             return admission
+        return self._ask(message, conversation, hand)
+
+    def _ask(self, message: Message, conversation: Conversation | None, hand: Hand) -> Asked:
         conversation_id = conversation.id if conversation else _new_id(message)
         opened = self.conversations.open(conversation_id, customer_id=message.customer_id)
         new = NewTurn(

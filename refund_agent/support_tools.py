@@ -150,6 +150,8 @@ class SupportTools:
 
     def _issue(self, turn: Turn, call: CallPosition, asked: dict[str, Any]) -> Answer | Superseded:
         order_id, amount_cents = asked["order_id"], asked["amount_cents"]
+        if not turn.refund_attempted and self._is_with_a_person(turn):
+            return error("not sent: a colleague has this conversation now and will decide")
         return self._refunds.issue(
             turn,
             call=call,
@@ -175,11 +177,18 @@ class SupportTools:
                 expiry_days=self._eligibility.rules.approval_expiry_days,
             )
         )
+        waiting = "This refund waits for a colleague's decision."
+        entry = Entry("approval", "system", waiting, key=f"{approval.id}:pending")
+        self._conversations.add(turn.conversation_id, entry)
         return {
             "decision": "needs_approval",
             "because": say(decision),
             "waiting_for_approval_cents": approval.amount_cents,
         }
+
+    def _is_with_a_person(self, turn: Turn) -> bool:
+        found = self._conversations.find(turn.conversation_id, customer_id=turn.user_id)
+        return found is not None and found.owner == "person"
 
     def _escalate(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
         about = f" (order {asked['order_id']})" if "order_id" in asked else ""

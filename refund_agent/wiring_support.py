@@ -58,7 +58,8 @@ def build_approval_desk(stores: Stores, *, queue: Queue) -> ApprovalDesk:
 
 def build_support_desk(settings: Settings, stores: Stores) -> SupportDesk:
     """Build where customers write."""
-    return SupportDesk(SqlConversations(stores.database), build_limiter(settings, stores))
+    limiter = build_limiter(settings, stores)
+    return SupportDesk(SqlConversations(stores.database), limiter, stores.turns.knows_key)
 
 
 def build_support_model(settings: Settings, stores: Stores) -> Model:

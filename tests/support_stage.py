@@ -83,7 +83,7 @@ class SupportStage:
             orders_are_ours=orders is None,
         )
         self.conversations, self.approvals = SqlConversations(database), SqlApprovals(database)
-        self.desk = SupportDesk(self.conversations, self.limiter)
+        self.desk = SupportDesk(self.conversations, self.limiter, self.turns.knows_key)
         self.approval_desk = ApprovalDesk(self.approvals, self.conversations, self.queue)
 
     def plant(self) -> Seeds:

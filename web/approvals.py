@@ -43,9 +43,8 @@ def blueprint(desk: ApprovalDesk) -> Any:  # noqa: ANN401 - flask-smorest is not
                 sending = approval.id if approval.state == "approved" else None
                 return jsonify({**_show(approval), "refund_turn_id": sending})
             case NotPending(approval):
-                detail = (
-                    f"It is {approval.state} already, by {approval.decided_by or 'time'}. Nothing was sent."
-                )
+                stands = "expired" if approval.state == "pending" else approval.state
+                detail = f"It is {stands} already, by {approval.decided_by or 'time'}. Nothing was sent."
                 raise Refused(Problem(Kind.STATE_CHANGED, detail, members={"approval": _show(approval)}))
             case OwnRequest():
                 detail = "The requester may not decide about it. Nothing was changed."

@@ -100,6 +100,11 @@ class SqlTurns:
             raise StoreUnavailable("the key's turn has just freed it")
         return Joined(held.id) if held.fingerprint == new.fingerprint else KeyReused()
 
+    def knows_key(self, idempotency_key: str) -> bool:
+        """Whether a turn holds this idempotency key; raise `StoreUnavailable`."""
+        with self._database.statement() as one:
+            return one.execute(_KEY_HOLDER, {"key": idempotency_key}).one_or_none() is not None
+
     def mark_queued(self, turn_id: str) -> None:
         """Record that the broker took the message; a turn that has begun already stays as it is."""
         with self._database.statement() as one:

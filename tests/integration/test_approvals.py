@@ -73,9 +73,11 @@ def deliver_all(stage: SupportStage) -> None:
 
 
 def said(stage: SupportStage, approval: Approval) -> list[str]:
-    """What the customer reads of the system in the approval's conversation."""
+    """What the customer reads of the system in the approval's conversation, after that it waits."""
     lines = stage.conversations.lines(approval.conversation_id)
-    return [line.text for line in lines if line.speaker == "system"]
+    told = [line.text for line in lines if line.speaker == "system"]
+    assert told.pop(0) == "This refund waits for a colleague's decision."
+    return told
 
 
 def change(stage: SupportStage, approval: Approval, **values: object) -> None:

@@ -12,6 +12,7 @@ from refund_agent.conversations import Conversation, Cursor, Entry, Usage
 from refund_agent.facade import Ask, NotStored, Started
 from refund_agent.limits import Asking, ConversationFull, TooFast
 from refund_agent.outcomes import ConversationBusy, Created
+from refund_agent.ports import CompletionAnswer
 from refund_agent.support_desk import Asked, Message, NoSuchConversation, Said, WithPerson
 from refund_agent.turn import AssistantMessage, NewTurn, ToolCall, ToolResult, UserMessage
 from tests.fakes import calls, calls_refund, fails, says
@@ -308,3 +309,40 @@ def test_handing_over_twice_records_one_end(stage: SupportStage, conversation_id
     assert not stage.conversations.hand(conversation_id, to="person", entry=entry)
     assert not stage.conversations.hand("no-such-id", to="person", entry=entry)
     assert len(stage.conversations.lines(conversation_id)) == 1
+
+
+# --- A person takes over, a caller tries again ---------------------------------------------------
+
+
+def test_a_turn_is_silent_and_refunds_nothing_once_a_person_has_taken_over(
+    stage: SupportStage, conversation_id: str
+) -> None:
+    def a_person_takes_over() -> CompletionAnswer:
+        stage.conversations.hand(conversation_id, to="person", entry=Entry("hand_off", "Dana", "Here."))
+        return calls_refund("ORD-1001", 4999)
+
+    turn = stage.say(
+        "Refund ORD-1001",
+        a_person_takes_over,
+        says("All done, your refund was sent!"),
+        conversation_id=conversation_id,
+        customer_id=ADA,
+    )
+
+    assert stage.payments.requests == []
+    assert turn.refund is None
+    assert "All done" not in reply_of(turn)
+
+
+def test_a_retry_with_the_key_finds_its_turn_though_a_person_owns_the_conversation_by_now(
+    stage: SupportStage, conversation_id: str
+) -> None:
+    say(stage, "I want a person", conversation_id=conversation_id, key="key-1")
+    stage.conversations.hand(conversation_id, to="person", entry=Entry("hand_off", "Dana", "Here."))
+    asked_before = len(stage.limiter.asked)
+
+    again = say(stage, "I want a person", conversation_id=conversation_id, key="key-1")
+
+    assert isinstance(again, Asked)
+    assert len(stage.limiter.asked) == asked_before, "a retry costs nothing"
+    assert [line.text for line in stage.conversations.lines(conversation_id)].count("I want a person") == 1

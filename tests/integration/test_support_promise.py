@@ -218,6 +218,7 @@ NOT_FOUND = {
     "issue_refund": [
         '{"error": "not sent: Order not found."}',
         '{"error": "refused: a refund was already attempted in this request; do not try again"}',
+        '{"error": "not sent: a colleague has this conversation now and will decide"}',
     ],
 }
 
