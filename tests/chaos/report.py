@@ -15,6 +15,8 @@ TOP = """# The kill matrix
 `make chaos WRITE=1` wrote this page. Each cell brings one customer's turn to one step and lets one fault
 strike there. Web, two workers, database and Redis are real processes; the model and payments are stand-ins
 that say when a request has arrived, so that no moment is guessed. Payments counts the money in the end.
+Outages last from half a second to six. `Redis restarted` loses all that it held: an embedded one ends and
+starts again, on a shared server its connections are cut and its database is emptied.
 
 - **told**: what the waiting caller was answered (`connection broke`: its web process had been killed), and
   after `;` what a retry with the same `Idempotency-Key` was answered.

@@ -28,6 +28,7 @@ def test_a_passed_deadline_is_504_and_the_turn_buys_no_further_completion(short_
 
 
 @pytest.mark.contract("C36", "C71", "C76")
+@pytest.mark.fault(36)
 def test_a_worker_that_wakes_after_the_deadline_finds_the_gate_closed(short_stand: Stand) -> None:
     """The model asks for a refund; the worker sleeps through the deadline before it can read that."""
     short_stand.model.will(

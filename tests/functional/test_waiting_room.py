@@ -67,6 +67,22 @@ def test_requests_that_wait_while_redis_is_lost_and_comes_back_empty_get_their_a
     assert rough.stand.chat("hello").status_code == 200
 
 
+@pytest.mark.contract("C31")
+@pytest.mark.fault(256)
+def test_a_redis_that_was_flushed_in_the_middle_of_a_turn_grants_no_second_refund(rough: Rough) -> None:
+    """Queue, bindings, presence and mirror are gone; the ledger is not in Redis."""
+    again = calls_refund("A1", 500)
+    with Hold() as hold, redis.Redis.from_url(rough.redis.url) as client:
+        rough.stand.model.will(again, hold.on(again), says("Done."))
+        (soon,) = come_in(rough.stand, ["refund please"])
+        assert rough.stand.payments.wait_for_moved(1)
+        client.flushall()
+
+    assert soon.result().json() == {"reply": "Done."}
+    assert rough.stand.payments.moved == [("A1", 500)]
+    assert rough.stand.chat("hello").status_code == 200
+
+
 def come_in(stand: Stand, messages: list[str]) -> list[Future[requests.Response]]:
     """Ask in waves, as what is tested is the waiting and not the rush; return once all turns are held."""
     soon: list[Future[requests.Response]] = []
