@@ -74,3 +74,7 @@ lock: ## Pin every package anew, from a fresh environment, in constraints.txt
 clean: ## Remove .venv, caches and what demos left; a ledger of real refunds stays
 	rm -rf .venv .cache .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache .state/demo-*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: simulate
+simulate: setup ## Simulate faulty days: SEED=1 TURNS=10000 PROCESSES=1; EPISODE=n shows one of them again
+	@$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) $(if $(EPISODE),--episode $(EPISODE),--turns $(or $(TURNS),10000) --processes $(or $(PROCESSES),1))
