@@ -1,0 +1,94 @@
+"""The service's own parts, built as `wiring` builds them, from modules that may lack one guard."""
+
+from typing import Any
+
+from refund_agent.prompts import REFUND_CHAT
+from tests.simulation.database import SimulatedDatabase
+from tests.simulation.hostile_model import HostileModel
+from tests.simulation.hostile_payments import HostilePayments
+from tests.simulation.modules import Modules
+from tests.simulation.outside import Broker, Mirror, Wires
+from tests.simulation.timing import Timing
+
+
+class Core:
+    """Builds what one process needs; the outside world is the same for all of them."""
+
+    def __init__(
+        self,
+        modules: Modules,
+        timing: Timing,
+        *,
+        database: SimulatedDatabase,
+        model: HostileModel,
+        payments: HostilePayments,
+        broker: Broker,
+        mirror: Mirror,
+        wires: Wires,
+    ) -> None:
+        self._modules = modules
+        self.timing = timing
+        self._database = database
+        self._model = model
+        self._payments = payments
+        self._broker = broker
+        self._mirror = mirror
+        self._wires = wires
+        self.sweeps: Any = modules["refund_agent.adapters.sql_sweeps"].SqlSweeps(
+            database,
+            lease_seconds=timing.lease_seconds,
+            payments_timeout_seconds=timing.payments_timeout_seconds,
+        )
+
+    def turns(self, clock: object) -> Any:
+        """Return a process's `Turns`."""
+        return self._modules["refund_agent.adapters.sql_turns"].SqlTurns(
+            self._database,
+            clock=clock,
+            deadline_seconds=self.timing.deadline_seconds,
+            lease_seconds=self.timing.lease_seconds,
+        )
+
+    def ledger(self) -> Any:
+        """Return a process's `Ledger`."""
+        return self._modules["refund_agent.adapters.sql_ledger"].SqlLedger(self._database)
+
+    def facade(self, *, turns: object, waiting_room: object, clock: object) -> Any:
+        """Return a web process's facade."""
+        return self._modules["refund_agent.facade"].Facade(
+            turns=turns,
+            queue=self._broker,
+            waiting_room=waiting_room,
+            clock=clock,
+            deadline_seconds=self.timing.deadline_seconds,
+        )
+
+    def sweeper(self, *, turns: object) -> Any:
+        """Return a worker process's sweeper."""
+        return self._modules["refund_agent.sweeper"].Sweeper(
+            sweeps=self.sweeps, turns=turns, queue=self._broker, audit=self._mirror, events=self._wires
+        )
+
+    def runner(self, *, turns: object, ledger: object, clock: object, owner: str) -> Any:
+        """Return what runs turns in a worker process."""
+        refunds = self._modules["refund_agent.refunds"].Refunds(
+            ledger=ledger,
+            payments=self._payments,
+            audit=self._mirror,
+            events=self._wires,
+            clock=clock,
+            payments_timeout_seconds=self.timing.payments_timeout_seconds,
+        )
+        loop = self._modules["refund_agent.loop"].Loop(
+            rules=REFUND_CHAT,
+            model=self._model,
+            toolbox=self._modules["refund_agent.tools"].Toolbox([refunds.tool()]),
+            turns=turns,
+            events=self._wires,
+            clock=clock,
+            completion_timeout_seconds=self.timing.completion_timeout_seconds,
+            backoff_seconds=self.timing.backoff_seconds,
+        )
+        return self._modules["refund_agent.runner"].Runner(
+            turns=turns, agents={"refund_chat": loop}, events=self._wires, owner=owner
+        )

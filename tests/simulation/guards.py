@@ -1,0 +1,44 @@
+"""Every guard of the design, how it is taken out, and which invariants must then be seen to break.
+
+A guard that another one backs up is watched by an invariant of its own layer, so that each removal is seen
+by itself. `BACKED_UP` lists those few whose absence no behaviour of the service can show, and why they stay.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tests.simulation.episodes import Removal
+from tests.simulation.modules import Patch
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard: its name, its removal, and the invariants of which one must report the removal."""
+
+    name: str
+    removal: Removal
+    caught_by: frozenset[str]
+
+
+def code(
+    name: str,
+    module: str,
+    *changes: tuple[str, str],
+    caught_by: tuple[str, ...],
+    often: Mapping[str, float] | None = None,
+) -> Guard:
+    """Describe a guard that stands in the code of one module."""
+    patches = [Patch(f"refund_agent.{module}", old, new) for old, new in changes]
+    return Guard(name, Removal(patches=patches, often=often or {}), frozenset(caught_by))
+
+
+def table(
+    name: str,
+    old: str,
+    new: str,
+    *,
+    caught_by: tuple[str, ...],
+    often: Mapping[str, float] | None = None,
+) -> Guard:
+    """Describe a guard that the database holds."""
+    return Guard(name, Removal(tables=((old, new),), often=often or {}), frozenset(caught_by))

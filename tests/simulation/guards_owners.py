@@ -1,0 +1,129 @@
+"""The guards that give a turn one owner at a time, and leave nothing behind when one dies."""
+
+from tests.simulation.guards import code
+
+SWEEPER = "sweeper"
+TURNS = "adapters.sql_turns"
+SWEEPS = "adapters.sql_sweeps"
+
+_STALE = (
+    "a stale owner writes nothing",
+    "turn states only go forward",
+    "counts and flag never go back",
+    "the stored transcript only grows",
+)
+_UNFENCED = "(turns.c.id == OWN_TURN) & bindparam('own_epoch').is_not(None)"
+_STATELESS = "(turns.c.id == OWN_TURN) & (turns.c.epoch == bindparam('own_epoch'))"
+
+OWNER_GUARDS = (
+    code(
+        "a turn is taken only while it waits",
+        TURNS,
+        ('turns.c.state.in_(("stored", "queued")) & ', ""),
+        caught_by=("turn states only go forward", "a stale owner writes nothing"),
+    ),
+    code(
+        "no turn is taken past its deadline",
+        TURNS,
+        (" & (turns.c.deadline_at_ms > now_ms())\n)", "\n)"),
+        caught_by=("no turn begins after its deadline",),
+    ),
+    code(
+        "the deadline is not postponed by a slow database",
+        TURNS,
+        ("deadline=asked_at +", "deadline=self._clock.monotonic() +"),
+        caught_by=("no completion outlives the deadline", "a claim leaves time for its answer"),
+    ),
+    code(
+        "a checkpoint is fenced by the epoch",
+        TURNS,
+        (
+            "_CHECKPOINT = update(turns).where(OWNED)",
+            f"_CHECKPOINT = update(turns).where({_UNFENCED} & (turns.c.state == 'running'))",
+        ),
+        often={"worker frozen": 0.01},
+        caught_by=_STALE,
+    ),
+    code(
+        "a checkpoint is fenced by the state",
+        TURNS,
+        ("_CHECKPOINT = update(turns).where(OWNED)", f"_CHECKPOINT = update(turns).where({_STATELESS})"),
+        often={"worker frozen": 0.01},
+        caught_by=_STALE,
+    ),
+    code(
+        "an ending is fenced by the epoch",
+        TURNS,
+        (
+            "_END = update(turns).where(OWNED)",
+            f"_END = update(turns).where({_UNFENCED} & (turns.c.state == 'running'))",
+        ),
+        often={"worker frozen": 0.01},
+        caught_by=_STALE,
+    ),
+    code(
+        "an ending is fenced by the state",
+        TURNS,
+        ("_END = update(turns).where(OWNED)", f"_END = update(turns).where({_STATELESS})"),
+        often={"worker frozen": 0.01},
+        caught_by=_STALE,
+    ),
+    code(
+        "an open claim is decided before a hand-over",
+        SWEEPS,
+        (".where(which, ~open_claim)", ".where(which)"),
+        often={"worker told to stop": 1.0, "thread stuck": 0.02},
+        caught_by=("an open claim is decided before a hand-over",),
+    ),
+    code(
+        "a turn is taken over only from the silent",
+        SWEEPS,
+        ("_LAPSED = _RUNNING & (turns.c.lease_until_ms < now_ms())", "_LAPSED = _RUNNING"),
+        caught_by=("a healthy worker keeps its turns",),
+    ),
+    code(
+        "leases are renewed",
+        SWEEPS,
+        ("        if not turn_ids:\n", "        if True:\n"),
+        caught_by=("a healthy worker keeps its turns", "a living worker's claim never lapses"),
+    ),
+    code(
+        "a process holds its turns by epoch",
+        "runner",
+        ("held = (turn.id, turn.epoch)", "held = (turn.id, 0)"),
+        often={"thread stuck": 0.01},
+        caught_by=("a process knows the turns in its hands", "a healthy worker keeps its turns"),
+    ),
+    code(
+        "a turn that costs too many workers ends",
+        SWEEPS,
+        ("MAX_OWNERS = 4", "MAX_OWNERS = 40"),
+        often={"worker killed": 0.008},
+        caught_by=("a turn costs four workers at most",),
+    ),
+    code(
+        "a hand-over moves the epoch",
+        SWEEPS,
+        ("epoch=turns.c.epoch + 1,", "epoch=turns.c.epoch,"),
+        often={"worker killed": 0.02},
+        caught_by=("a turn costs four workers at most", *_STALE),
+    ),
+    code(
+        "lapsed claims are swept",
+        SWEEPER,
+        ("        self._lapse_claims()\n", ""),
+        caught_by=("no claim stays open",),
+    ),
+    code(
+        "overdue turns are swept",
+        SWEEPER,
+        ("        self._end(self._sweeps.overdue(), DeadlinePassed())\n", ""),
+        caught_by=("every turn ends",),
+    ),
+    code(
+        "the mirror is caught up",
+        SWEEPER,
+        ("        self._mirror()\n", ""),
+        caught_by=("the mirror catches up",),
+    ),
+)
