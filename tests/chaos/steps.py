@@ -53,7 +53,19 @@ def first_completion(cell: Cell) -> Generator[None]:
 
 
 def claimed(cell: Cell) -> Generator[None]:
-    """The claim is committed, and the request does not reach payments."""
+    """The claim is committed, and not a byte has left: the worker writes the audit mirror for a second."""
+    hold = cell.lane.model.hold(FIRST)
+    yield
+    hold.wait_until_arrived()
+    cell.lane.worker_to_redis.block("step", "frozen")
+    hold.release()
+    cell.wait_for_gate("claimed")
+    yield
+    cell.lane.worker_to_redis.clear("step")
+
+
+def on_its_way(cell: Cell) -> Generator[None]:
+    """The request has left, and does not reach payments."""
     cell.lane.way_to_payments.block("step", "frozen")
     yield
     cell.wait_for_gate("claimed")
@@ -107,7 +119,7 @@ def settled(cell: Cell) -> Generator[None]:
     hold = cell.lane.payments.hold(moves_on_arrival=True)
     yield
     hold.wait_until_arrived()
-    cell.lane.worker_to_redis.block("step", "frozen")  # the worker is busy with the audit mirror for a while
+    cell.lane.worker_to_redis.block("step", "frozen")  # the audit mirror takes a second, as in `claimed`
     hold.release()
     cell.wait_for_gate("paid")
     yield
@@ -164,6 +176,7 @@ STEPS: dict[str, Step] = {
     "delivered": delivered,
     "completion 1": first_completion,
     "claimed": claimed,
+    "on its way": on_its_way,
     "asked": asked,
     "moved": moved,
     "settling": settling,

@@ -44,6 +44,18 @@ def test_a_worker_killed_in_its_first_completion_is_replaced_and_the_customer_ge
     assert evidence.turns[0]["epoch"] == 3, "the turn had two owners, no more"
 
 
+@fault(83)
+@contract("C45", "C46")
+def test_a_worker_killed_between_its_claim_and_its_request_leaves_the_refund_unknown_though_unsent(
+    strike: Strike,
+) -> None:
+    evidence = strike("claimed", "worker SIGKILL")
+
+    assert only_turn(evidence) == ("replied", "unknown")
+    assert str(evidence.first) == "200 unknown"
+    assert (evidence.posts, evidence.movements) == (0, 0)
+
+
 @fault(84)
 @contract("C45", "C46", "C82")
 def test_a_worker_killed_with_its_refund_in_flight_leaves_it_unknown_and_nobody_sends_it_again(
