@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from refund_agent.outcomes import CallPosition, ClaimAnswer, PaymentAnswer, RefundRecord
-from refund_agent.policy import PolicyCheck
+from refund_agent.outcomes import ClaimAnswer, PaymentAnswer, RefundRecord
 from refund_agent.turn import Turn
 from refund_agent.wiring import WorkerParts
 from tasks.upkeep import DRAIN_PAUSE_SECONDS, Upkeep
@@ -42,19 +41,9 @@ class WatchedLedger:
         self._stage = stage
         self._witness = witness
 
-    def claim(
-        self,
-        turn: Turn,
-        *,
-        call: CallPosition,
-        order_id: str,
-        amount_cents: int,
-        check: PolicyCheck | None = None,
-    ) -> ClaimAnswer:
+    def claim(self, turn: Turn, **asked: Any) -> ClaimAnswer:
         asked_at = self._stage.scheduler.now
-        answer: ClaimAnswer = self._ledger.claim(
-            turn, call=call, order_id=order_id, amount_cents=amount_cents, check=check
-        )
+        answer: ClaimAnswer = self._ledger.claim(turn, **asked)
         self._witness.claim_answered(turn.id, answer, asked_at=asked_at)
         return answer
 
