@@ -12,6 +12,9 @@ from tests.conftest import WORKER_NUMBER
 
 HERE = Path(__file__).parent
 
+TEST_SECONDS = 180
+"""A few seconds each, but a busy machine takes long to start a process in place of a killed one."""
+
 Strike = Callable[[str, str], Evidence]
 
 
@@ -20,6 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.chaos)
+            item.add_marker(pytest.mark.timeout(TEST_SECONDS))
 
 
 @pytest.fixture(scope="session")
