@@ -44,18 +44,6 @@ HOSTILE = {
 """What a machine's environment may hold, and the service must not heed."""
 
 
-SERVICES = ("running_rough", "sealed", "running_quick_stand", "running_stand")
-"""The session's services, each of which takes seconds to start."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one service in one process when pytest runs in several, as with `-n 2`."""
-    for item in items:
-        wanted = [name for name in SERVICES if name in getattr(item, "fixturenames", ())]
-        if wanted:
-            item.add_marker(pytest.mark.xdist_group(wanted[0]))
-
-
 @pytest.fixture(scope="session")
 def outside() -> Iterator[tuple[Model, Payments, dict[str, str]]]:
     """Serve both stand-ins; the environment that points a service at them comes with them."""

@@ -114,6 +114,19 @@ def test_a_broker_that_is_back_takes_the_next_request(rough: Rough) -> None:
     assert rough.stand.payments.moved == [("A1", 500)]
 
 
+def test_ready_is_503_in_time_when_redis_is_frozen(rough: Rough) -> None:
+    rough.way_to_redis.freeze()
+    started = time.monotonic()
+
+    answer = rough.stand.get("/readyz")
+
+    assert time.monotonic() - started < ENOUGH_SECONDS
+    assert answer.status_code == 503
+    assert answer.json()["checks"]["redis"] != "ok"
+    assert answer.json()["checks"]["database"] == "ok"
+    assert rough.stand.get("/healthz").status_code == 200
+
+
 def timed(stand: Stand, message: str) -> tuple[requests.Response, float]:
     """Ask, and say how long it took."""
     started = time.monotonic()

@@ -15,6 +15,8 @@ from sandbox.payments import Payments
 from tests.functional.plays import tool_results
 from tests.functional.stand import Row, Stand, turn_id
 
+pytestmark = pytest.mark.timeout(150)  # seconds, for a busy machine
+
 RECEIPTS = {
     "ok": "succeeded",
     "ok-201": "succeeded",

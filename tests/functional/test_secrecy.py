@@ -25,6 +25,8 @@ from tests.functional.sealed import FLOWER_AUTH, FLOWER_LOGIN, REDIS_PASSWORD, S
 from tests.functional.stand import TOKEN, turn_id, wait_until
 from tests.functional.watching import CommandWatch, EventWatch, unwrapped
 
+pytestmark = pytest.mark.timeout(150)  # seconds, for a busy machine
+
 CANARY = uuid.uuid4().hex
 MESSAGE = f"message-{CANARY} refund 5.00"
 USER = f"user-{CANARY}"
@@ -186,7 +188,8 @@ def test_the_brokers_password_is_masked_in_every_log(watched: Watched, sealed: S
 
 @pytest.mark.fault(66, 67, 68)
 def test_flower_shows_the_turn_by_its_id_and_no_secret_on_any_page(watched: Watched, sealed: Sealed) -> None:
-    wait_until(lambda: watched.turn in sealed.ask_flower("/api/tasks").text)
+    # Its parts come with events, of which those of one turn are gathered from several places.
+    wait_until(lambda: bool(sealed.ask_flower("/api/tasks").json().get(watched.turn, {}).get("args")))
 
     task = sealed.ask_flower("/api/tasks").json()[watched.turn]
     assert task["args"].strip("[(,)]") == f"'{watched.turn}'"

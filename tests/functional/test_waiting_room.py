@@ -12,6 +12,8 @@ from tests.functional.plays import Hold, echo
 from tests.functional.rough import Rough
 from tests.functional.stand import Stand, turn_id, wait_until
 
+pytestmark = pytest.mark.timeout(150)  # seconds, for a busy machine
+
 WAITING = 200
 WAVE = 20
 TRIES = 5
