@@ -127,7 +127,8 @@ class Facade:
     def _store(self, new: NewTurn) -> CreateAnswer | NotStored:
         try:
             return self._turns.create(new)
-        except StoreUnavailable:
+        except StoreUnavailable as error:
+            log.warning("turn_not_stored", turn_id=new.id, error=str(error))
             # Even if the row was written: nothing runs a turn that is `stored` and was never queued.
             return NotStored()
 
