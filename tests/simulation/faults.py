@@ -13,6 +13,7 @@ KINDS: dict[str, float] = {
     "web frozen": 0.0005,
     "step slow": 0.02,
     "thread stuck": 0.002,
+    "upkeep stuck": 0.002,
     "worker told to stop": 0.7,
     "web told to stop": 0.5,
     # the database, per transaction

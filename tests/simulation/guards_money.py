@@ -67,7 +67,7 @@ MONEY_GUARDS = (
             f"update(turns).where({_UNFENCED}).values(refund_attempted",
         ),
         often={"worker frozen": 0.01},
-        caught_by=("a stale owner writes nothing",),
+        caught_by=("a stale owner writes nothing", "counts and flag never go back"),
     ),
     code(
         "a claim is fenced by the state",
@@ -102,7 +102,7 @@ MONEY_GUARDS = (
         "an old claim of a living owner stays",
         SWEEPS,
         (" & ~_OWNER_IS_ALIVE", ""),
-        often={"thread stuck": 0.03},
+        often={"thread stuck": 0.03, "upkeep stuck": 0.0},
         caught_by=("a living worker's claim never lapses",),
     ),
     code(
@@ -166,7 +166,7 @@ MONEY_GUARDS = (
             "if not isinstance(refund_id, str) or not _is_plain(refund_id, MAX_REFUND_ID_LENGTH):",
             "refund_id = str(refund_id)\n    if False:",
         ),
-        caught_by=_NOT_PAID,
+        caught_by=("the core raises nothing", *_NOT_PAID),
     ),
     code(
         "a receipt that says failed is none",

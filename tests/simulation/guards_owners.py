@@ -20,12 +20,13 @@ OWNER_GUARDS = (
         "a turn is taken only while it waits",
         TURNS,
         ('turns.c.state.in_(("stored", "queued")) & ', ""),
-        caught_by=("turn states only go forward", "a stale owner writes nothing"),
+        caught_by=("turn states only go forward", "a stale owner writes nothing", "the core raises nothing"),
     ),
     code(
         "no turn is taken past its deadline",
         TURNS,
         (" & (turns.c.deadline_at_ms > now_ms())\n)", "\n)"),
+        often={"message delayed": 0.5, "message doubled later": 0.5, "web killed": 0.005},
         caught_by=("no turn begins after its deadline",),
     ),
     code(
@@ -91,7 +92,7 @@ OWNER_GUARDS = (
         "a process holds its turns by epoch",
         "runner",
         ("held = (turn.id, turn.epoch)", "held = (turn.id, 0)"),
-        often={"thread stuck": 0.01},
+        often={"upkeep stuck": 0.01},
         caught_by=("a process knows the turns in its hands", "a healthy worker keeps its turns"),
     ),
     code(

@@ -81,13 +81,14 @@ class HostileModel:
     def _draw(self, turn_id: str, number: int) -> CompletionAnswer:
         rng, tally = self._stage.rng, self._stage.tally.model
         kind = 0.0 if self._stage.faults.healthy else rng.random()
-        if kind < self._done:
+        done = self._done if number > 1 else self._done / 4
+        if kind < done:
             tally["text"] += 1
             return Completed(AssistantMessage(rng.choice(("Done.", "", "Your refund is on its way."))))
-        if kind < self._done + 0.04:
+        if kind < done + 0.04:
             tally["failure"] += 1
             return CompletionFailed(rng.choice(("HTTP 500", "HTTP 429", "refused", "HTTP 401")))
-        if kind < self._done + 0.24:
+        if kind < done + 0.24:
             body_kind, body = self._bodies.draw(turn_id, number)
             tally[f"body: {body_kind}"] += 1
             answer: CompletionAnswer = self._read_completion(body)

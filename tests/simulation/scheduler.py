@@ -113,7 +113,7 @@ class Scheduler:
         """Stop a process for a while; its clock goes on."""
         process.frozen_until = max(process.frozen_until, self.now + seconds)
         process.frozen_seconds += seconds
-        process.troubled_at = process.frozen_until
+        process.troubled_at = max(process.troubled_at, process.frozen_until)
 
     def kill(self, process: Process) -> None:
         """End a process; an actor of it that runs right now ends at its next step."""

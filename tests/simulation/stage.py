@@ -10,8 +10,14 @@ from tests.simulation.trace import Trace
 
 STEP_SECONDS = 0.004
 STEP_FAULTS = {
-    kind: ("step slow", "thread stuck", f"{kind} frozen", f"{kind} killed") for kind in ("worker", "web")
+    (kind, is_upkeep): (
+        *("step slow", "upkeep stuck" if is_upkeep else "thread stuck"),
+        *(f"{kind} frozen", f"{kind} killed"),
+    )
+    for kind in ("worker", "web")
+    for is_upkeep in (True, False)
 }
+"""What may happen at each step, by the kind of the process and whether it is its upkeep's step."""
 SIGKILL_SECONDS = 30.0
 """How long after SIGTERM a platform kills what is still there."""
 
@@ -52,12 +58,12 @@ class Stage:
 
     def _strike(self, process: Process, what: str) -> None:
         faults = self.faults
-        match faults.strike_one_of(STEP_FAULTS[process.kind]):
+        match faults.strike_one_of(STEP_FAULTS[process.kind, self.scheduler.me().name == "upkeep"]):
             case "":
                 return
             case "step slow":
                 self.trouble(faults.seconds(0.05, 6.0))
-            case "thread stuck":
+            case "thread stuck" | "upkeep stuck":
                 seconds = faults.seconds(5.0, 60.0)
                 self.note(f"STUCK {what} for {seconds:.1f} s")
                 self.trouble(seconds)
