@@ -63,7 +63,13 @@ class Process:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-SHOWN_LINES:])
 
     def send(self, number: signal.Signals) -> None:
-        """Signal every process of the group at once, as a platform does."""
+        """Signal every process of the group at once, as a platform does.
+
+        What is left of a group keeps its number from being given away; once nothing is left, a stranger may
+        have it.
+        """
+        if not self.is_running() and _is_taken(self.pid):
+            return
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
@@ -109,6 +115,16 @@ class Process:
             raise NotReady(
                 f"{self.name} ended (exit code {self.exit_code}). It printed:\n{self.last_words()}"
             )
+
+
+def _is_taken(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def procfile_command(name: str) -> list[str]:
