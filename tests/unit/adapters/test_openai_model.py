@@ -12,6 +12,7 @@ from sandbox.answers import Reply
 from sandbox.http import serve
 from sandbox.model import Model, calls_refund, fails, says
 from tests.unit.adapters.conftest import API_KEY, MODEL_NAME, ModelAt
+from tests.unit.adapters.cost import what_was_said
 from tests.unit.adapters.wires import OneAnswer, listen, read_request
 
 fault = pytest.mark.fault
@@ -45,7 +46,7 @@ def test_a_completion_is_one_request_with_the_transcript_and_the_tool(
         model, *ASKED, AssistantMessage("", (call,)), told, AssistantMessage("Sorry."), UserMessage("?")
     )
 
-    assert answer == Completed(AssistantMessage("done"))
+    assert what_was_said(answer) == Completed(AssistantMessage("done"))
     (request,) = provider.requests
     assert request.body == {
         "model": MODEL_NAME,
@@ -102,7 +103,7 @@ def test_keys_addresses_and_proxies_of_the_environment_are_ignored(
     model = model_at(provider_url)
     provider.will(says("hello"))
 
-    assert ask(model) == Completed(AssistantMessage("hello"))
+    assert what_was_said(ask(model)) == Completed(AssistantMessage("hello"))
 
     (request,) = provider.requests
     assert request.headers["authorization"] == f"Bearer {API_KEY}"
@@ -209,7 +210,7 @@ def test_after_any_failure_the_next_completion_works(model: OpenAIModel, provide
         provider.will(script, calls_refund("A1", 500, id="call_1"))
 
         assert isinstance(ask(model), CompletionFailed)
-        assert ask(model) == Completed(
+        assert what_was_said(ask(model)) == Completed(
             AssistantMessage(
                 "", (ToolCall("call_1", "issue_refund", '{"order_id": "A1", "amount_cents": 500}'),)
             )
