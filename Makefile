@@ -9,8 +9,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 
 .PHONY: help
 help: ## Say what each command does
-	@sed -nE 's/^([a-z]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
-		printf '  make %-8s %s\n' "$$name" "$$what"; done
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
+		printf '  make %-11s %s\n' "$$name" "$$what"; done
 
 .PHONY: setup
 setup: $(STAMP) ## Make .venv with everything the service, its tests and the demo need
@@ -30,7 +30,7 @@ demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SC
 
 .PHONY: test
 test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 .PHONY: chaos
 chaos: setup ## Kill, stop and cut everything at each step of a turn; RUNS=3, CELLS=regex, WRITE=1
