@@ -31,7 +31,7 @@ task_publish_retry = False  # a retried publish queues two copies and says nothi
 # A publish that cannot work fails within 3 s (measured 0.3 refused, 1.9 black hole, 2.6 frozen).
 broker_connection_timeout = 1
 broker_pool_limit = 2  # small Redis plans allow 20 connections in all
-broker_pool_acquire_timeout = 1
+broker_pool_acquire_timeout = 2  # a burst of callers takes turns; the ping keeps them out of a frozen broker
 broker_transport_options = {
     "socket_timeout": 3,
     "socket_connect_timeout": 1,

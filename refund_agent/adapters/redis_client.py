@@ -8,11 +8,11 @@ SOCKET_SECONDS = 1.0
 
 
 def connect(url: str, *, connections: int) -> redis.Redis:
-    """Return a client that holds at most `connections`; opens none yet. A full pool waits half a second."""
+    """Return a client that holds at most `connections`; opens none yet. A full pool waits a second."""
     pool = redis.BlockingConnectionPool.from_url(
         url,
         max_connections=connections,
-        timeout=0.5,
+        timeout=1.0,
         socket_timeout=SOCKET_SECONDS,
         socket_connect_timeout=SOCKET_SECONDS,
         socket_keepalive=True,
