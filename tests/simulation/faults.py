@@ -38,7 +38,9 @@ KINDS: dict[str, float] = {
     "wake-up late": 0.3,
     "wake-up false": 0.3,
     "mirror away": 0.3,
-    # the caller
+    # payments
+    "payments answered by a gateway": 0.1,
+    # the memory of a worker
     "flag lost in memory": 0.3,
 }
 """The most often that each kind happens, as a chance."""

@@ -23,7 +23,7 @@ CALLER_GUARDS = (
             'turns.c.state == "stored" if only_stored else turns.c.state != "ended"',
             'turns.c.state != "ended"',
         ),
-        often={"thread stuck": 0.05},
+        often={"thread stuck": 0.03, "upkeep stuck": 0.03},
         caught_by=("a turn that was queued is not called unaccepted",),
     ),
     code(

@@ -44,6 +44,7 @@ MONEY_GUARDS = (
         "the executed call is remembered",
         REFUNDS,
         ("if turn.refund is not None and turn.refund.call == str(call):", "if False:"),
+        often={"worker killed": 0.004},
         caught_by=("the executed call is answered with its outcome",),
     ),
     code(
@@ -66,7 +67,7 @@ MONEY_GUARDS = (
             "update(turns).where(OWNED).values(refund_attempted",
             f"update(turns).where({_UNFENCED}).values(refund_attempted",
         ),
-        often={"worker frozen": 0.01},
+        often={"upkeep stuck": 0.03},
         caught_by=("a stale owner writes nothing", "counts and flag never go back"),
     ),
     code(
@@ -118,12 +119,14 @@ MONEY_GUARDS = (
         "a 5xx is not a no",
         PAYMENT_ANSWER,
         ("frozenset({400, 401,", "frozenset({500, 502, 503, 504, 400, 401,"),
+        often={"payments answered by a gateway": 0.8},
         caught_by=_NOT_MOVED,
     ),
     code(
         "a conflict is not a no",
         PAYMENT_ANSWER,
         ("frozenset({400, 401,", "frozenset({408, 409, 400, 401,"),
+        often={"payments answered by a gateway": 0.8},
         caught_by=_NOT_MOVED,
     ),
     code(
@@ -148,6 +151,7 @@ MONEY_GUARDS = (
         "only 200 and 201 are receipts",
         PAYMENT_ANSWER,
         ("frozenset({200, 201})", "frozenset({200, 201, 202, 206, 303})"),
+        often={"payments answered by a gateway": 0.8},
         caught_by=_NOT_PAID,
     ),
     code(

@@ -42,7 +42,7 @@ OWNER_GUARDS = (
             "_CHECKPOINT = update(turns).where(OWNED)",
             f"_CHECKPOINT = update(turns).where({_UNFENCED} & (turns.c.state == 'running'))",
         ),
-        often={"worker frozen": 0.01},
+        often={"upkeep stuck": 0.03},
         caught_by=_STALE,
     ),
     code(
@@ -59,7 +59,7 @@ OWNER_GUARDS = (
             "_END = update(turns).where(OWNED)",
             f"_END = update(turns).where({_UNFENCED} & (turns.c.state == 'running'))",
         ),
-        often={"worker frozen": 0.01},
+        often={"upkeep stuck": 0.03},
         caught_by=_STALE,
     ),
     code(

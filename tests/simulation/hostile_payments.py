@@ -67,7 +67,7 @@ class HostilePayments:
 
     def _answer(self, due: _Due) -> PaymentAnswer:
         stage, rng = self._stage, self._stage.rng
-        kind, meaning, answer = answer_of(rng, due.amount_cents, healthy=stage.faults.healthy)
+        kind, meaning, answer = answer_of(rng, due.amount_cents, faults=stage.faults)
         stage.tally.payments[f"answer {kind}"] += 1
         self._move(due, self._moves(meaning))
         asked_at = stage.scheduler.now

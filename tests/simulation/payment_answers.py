@@ -5,6 +5,7 @@ import random
 from typing import Literal, TypeAlias
 
 from refund_agent.adapters.payment_answer import HttpAnswer
+from tests.simulation.faults import Faults
 
 Meaning: TypeAlias = Literal["paid", "no", "unclear"]
 Drawn: TypeAlias = tuple[str, Meaning, HttpAnswer]
@@ -30,10 +31,13 @@ OTHER_STATUSES = (
 NO_BODY: dict[str, object] = {"detail": "no such order"}
 
 
-def answer_of(rng: random.Random, amount_cents: int, *, healthy: bool) -> Drawn:
+def answer_of(rng: random.Random, amount_cents: int, *, faults: Faults) -> Drawn:
     """Draw an answer: its kind, what it means by the contract, and how it came."""
-    draw = _receipt if healthy else rng.choice(_DRAWS)
-    return draw(rng, amount_cents)
+    if faults.healthy:
+        return _receipt(rng, amount_cents)
+    if faults.strike("payments answered by a gateway"):
+        return _other_status(rng, amount_cents)
+    return rng.choice(_DRAWS)(rng, amount_cents)
 
 
 def _json(status: int, body: object) -> HttpAnswer:

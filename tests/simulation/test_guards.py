@@ -11,6 +11,8 @@ from tests.simulation.guards_loop import LOOP_GUARDS
 from tests.simulation.guards_money import MONEY_GUARDS
 from tests.simulation.guards_owners import OWNER_GUARDS
 
+pytestmark = pytest.mark.guards
+
 SEED = 1
 MAX_EPISODES = 30
 GUARDS = (*MONEY_GUARDS, *LOOP_GUARDS, *OWNER_GUARDS, *CALLER_GUARDS)

@@ -44,7 +44,7 @@ class World:
         self.stage = Stage(self.rng, tally, trace, often)
         self._timing = timing(self.rng.choice(DEADLINES_SECONDS))
         self._database = database
-        calls = Calls(self.rng, orders=self.rng.choice((turns // 10, 2 * turns, 20 * turns)))
+        calls = Calls(self.rng, orders=self.rng.choice((turns // 10, turns, 20 * turns)))
         self.witness = Witness(self.stage, database, calls, self._timing)
         database.set_up(self.stage, self.witness)
         self._redis = Redis()
