@@ -30,7 +30,11 @@ demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SC
 
 .PHONY: test
 test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 -m "not guards"
+
+.PHONY: guards
+guards: setup ## Remove each guard of the design and let the simulator find it: minutes
+	$(BIN)/pytest -n 2 -m guards
 
 .PHONY: chaos
 chaos: setup ## Kill, stop and cut everything at each step of a turn; RUNS=3, CELLS=regex, WRITE=1
