@@ -42,3 +42,13 @@ def table(
 ) -> Guard:
     """Describe a guard that the database holds."""
     return Guard(name, Removal(tables=((old, new),), often=often or {}), frozenset(caught_by))
+
+
+BACKED_UP = {
+    "a settlement carries its claimant's epoch": (
+        "adapters/sql_ledger: a turn has one row, only a claim that won goes on to settle, and it gives the "
+        "epoch that it wrote. No run of the service can give another; the condition stays as the last word "
+        "against code that would."
+    ),
+}
+"""Guards without a test here, and why: no behaviour of the service shows that they are gone."""

@@ -110,6 +110,13 @@ OWNER_GUARDS = (
         caught_by=("a turn costs four workers at most", *_STALE),
     ),
     code(
+        "a delivery moves the epoch",
+        TURNS,
+        ('"epoch": turns.c.epoch + 1,', '"epoch": turns.c.epoch,'),
+        often={"worker killed": 0.02},
+        caught_by=("a turn costs four workers at most", *_STALE),
+    ),
+    code(
         "lapsed claims are swept",
         SWEEPER,
         ("        self._lapse_claims()\n", ""),
