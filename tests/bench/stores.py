@@ -16,8 +16,9 @@ from sandbox.embedded_redis import embedded_redis
 
 DATABASE_SERVER = os.environ.get("TEST_DATABASE_URL", "")  # noqa: TID251 - the same switch as the tests'
 REDIS_SERVER = os.environ.get("TEST_REDIS_URL", "")  # noqa: TID251 - same
-FIRST_REDIS_DATABASE = 8
-REDIS_DATABASES = 2
+REDIS_DATABASES = range(1, 10)
+"""The tests use those from 10 on."""
+NEEDED_DATABASES = 2
 
 
 @contextmanager
@@ -40,21 +41,32 @@ def fresh_database(directory: Path) -> Generator[str]:
 
 @contextmanager
 def empty_redis() -> Generator[Callable[[int], str]]:
-    """Give URLs by number, each of an empty database of one Redis."""
+    """Give URLs by number, from 0, each of a database of one Redis that nobody else uses."""
     with ExitStack() as after:
         server = REDIS_SERVER or after.enter_context(embedded_redis())
+        numbers = _unused_databases(server)
 
         def url(number: int) -> str:
-            return urlunsplit(urlsplit(server)._replace(path=f"/{FIRST_REDIS_DATABASE + number}"))
+            return urlunsplit(urlsplit(server)._replace(path=f"/{numbers[number]}"))
 
         def flush() -> None:
-            for number in range(REDIS_DATABASES):
+            for number in range(len(numbers)):
                 with redis.Redis.from_url(url(number)) as client:
                     client.flushdb()
 
-        flush()
         after.callback(flush)
         yield url
+
+
+def _unused_databases(server: str) -> list[int]:
+    """Find databases without a key or a client: another run's queue would be flushed away, or emptied."""
+    with redis.Redis.from_url(server) as client:
+        used = {int(entry["db"]) for entry in client.client_list()}
+        used |= {int(name.removeprefix("db")) for name in client.info("keyspace")}
+    unused = [number for number in REDIS_DATABASES if number not in used]
+    if len(unused) < NEEDED_DATABASES:
+        raise RuntimeError(f"the Redis has fewer than {NEEDED_DATABASES} unused databases among 1 to 9")
+    return unused[:NEEDED_DATABASES]
 
 
 def versions(database_url: str, redis_url: str) -> str:
