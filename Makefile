@@ -30,7 +30,8 @@ demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SC
 
 .PHONY: test
 test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
-	$(BIN)/pytest -n 2 -m "not guards"
+	$(BIN)/pytest -n 2 tests/unit
+	$(BIN)/pytest -n 2 -m "not guards" --ignore=tests/unit
 
 .PHONY: guards
 guards: setup ## Remove each guard of the design and let the simulator find it: minutes
