@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.simulation.episodes import TURNS_AN_EPISODE, Failure, Result, Simulation
+from tests.simulation.episodes import TURNS_AN_EPISODE, Failure, Result, Simulation, run_share
 from tests.simulation.faults import Tally
 from tests.simulation.report import failure, summary
 from tests.simulation.trace import Trace
@@ -41,25 +41,15 @@ def _run(seed: int, turns: int, processes: int) -> Result:
     total = Result()
     if processes == 1:
         for share in shares:
-            _add(total, _run_share(share))
+            _add(total, run_share(share))
         return total
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        for part in pool.imap_unordered(_run_share, shares):
+        for part in pool.imap_unordered(run_share, shares):
             _add(total, part)
             if len(total.failures) >= MAX_FAILURES:
                 break
     total.failures.sort(key=lambda failed: failed.episode)
     return total
-
-
-def _run_share(share: tuple[int, range]) -> Result:
-    seed, episodes = share
-    simulation = Simulation(seed)
-    result = Result()
-    for result in simulation.run(episodes):  # noqa: B007 - the last one is the whole
-        pass
-    simulation.close()
-    return result
 
 
 def _add(total: Result, part: Result) -> None:

@@ -88,3 +88,14 @@ class Simulation:
     def close(self) -> None:
         """Give the database back."""
         self._database.close()
+
+
+def run_share(share: tuple[int, range]) -> Result:
+    """Run some episodes of a seed; a process of its own may do this, so it stands in a module."""
+    seed, episodes = share
+    simulation = Simulation(seed)
+    result = Result()
+    for result in simulation.run(episodes):  # noqa: B007 - the last one is the whole
+        pass
+    simulation.close()
+    return result
