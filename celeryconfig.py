@@ -59,7 +59,7 @@ worker_disable_prefetch = True  # a message in prefetch runs again after one dro
 # Flower sees tasks and phases, never customer text.
 worker_send_task_events = True
 worker_consumer = "tasks.consumer:GatheringConsumer"  # many events as one message
-task_send_sent_event = True
+task_send_sent_event = False  # more than a third of a publish's CPU; /metrics tells what waits
 task_track_started = False
 worker_hijack_root_logger = False  # our JSON lines, see refund_agent/logs.py
 worker_redirect_stdouts = False

@@ -141,7 +141,7 @@ def test_events_tell_a_turns_phases_and_no_more(watched: Watched) -> None:
     of_turn = [event for event in watched.events if event.get("uuid") == watched.turn]
 
     phases = [event["type"] for event in of_turn]
-    assert {"task-sent", "task-received", "task-thinking", "task-asking-payments"} <= set(phases)
+    assert {"task-received", "task-thinking", "task-asking-payments"} <= set(phases)
     assert phases.index("task-thinking") < phases.index("task-asking-payments")
     no_secret_in(json.dumps(watched.events, default=repr))
 
