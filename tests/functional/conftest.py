@@ -67,21 +67,31 @@ def hostile_env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**HOSTILE, "HOME": str(home), "NETRC": str(home / ".netrc")}
 
 
+def redis_beside(server: str, step: int) -> str:
+    """Give an empty Redis database for one service alone.
+
+    A running worker takes whatever turn it finds, also one that a test of the stores has put there.
+    """
+    number = int(urlsplit(server).path.strip("/"))
+    beside = urlunsplit(urlsplit(server)._replace(path=f"/{(number + step) % 10}"))
+    with redis.Redis.from_url(beside) as client:
+        client.flushdb()
+    return beside
+
+
 @pytest.fixture(scope="session")
 def running_stand(
     outside: tuple[Model, Payments, dict[str, str]],
     hostile_env: dict[str, str],
-    database_server: str,
+    make_database: Callable[[], str],
     redis_server: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stand]:
     model, payments, env = outside
-    with redis.Redis.from_url(redis_server) as client:
-        client.flushdb()  # what others have queued there
     with run_stand(
         {**hostile_env, **env, **USUAL},
-        database_url=database_server,
-        redis_url=redis_server,
+        database_url=make_database(),
+        redis_url=redis_beside(redis_server, 2),
         model=model,
         payments=payments,
         logs=tmp_path_factory.mktemp("logs"),
@@ -104,14 +114,10 @@ def running_quick_stand(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stand]:
     model, payments, env = outside
-    number = int(urlsplit(redis_server).path.strip("/"))
-    beside = urlunsplit(urlsplit(redis_server)._replace(path=f"/{(number + 5) % 10}"))
-    with redis.Redis.from_url(beside) as client:
-        client.flushdb()
     with run_stand(
         {**env, **QUICK},
         database_url=make_database(),
-        redis_url=beside,
+        redis_url=redis_beside(redis_server, 5),
         model=model,
         payments=payments,
         logs=tmp_path_factory.mktemp("quick-logs"),
