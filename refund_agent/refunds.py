@@ -17,6 +17,7 @@ from refund_agent.outcomes import (
     AlreadyDecided,
     CallPosition,
     Claimed,
+    NotSent,
     OrderBusy,
     PaymentAnswer,
     RefundRecord,
@@ -34,6 +35,9 @@ SETTLE_TRIES = 5
 SETTLE_PAUSE_SECONDS = 0.5
 SPARE_SECONDS = 1.0
 """A claim needs the payments time-out plus this before the deadline, so that no deadline cuts a send."""
+SEND_WITHIN_SECONDS = 5.0
+"""A worker that was frozen between its claim and its send must not send when it wakes: meanwhile the claim
+may have become `unknown`, and a person may have answered that no money moved."""
 
 
 class Refunds:
@@ -87,13 +91,14 @@ class Refunds:
         """
         if turn.refund_attempted:
             return self._refuse_or_remember(turn, call)
-        if turn.deadline - self._clock.monotonic() < self._needed_seconds:
+        asked_at = self._clock.monotonic()
+        if turn.deadline - asked_at < self._needed_seconds:
             return error("not sent: too little time is left in this request; a colleague will follow up")
         claim = self._ledger.claim(turn, call=call, order_id=order_id, amount_cents=amount_cents, check=check)
         match claim:
             case Claimed(record):
                 turn.refund_attempted = True
-                turn.refund = self._send_and_settle(turn, record)
+                turn.refund = self._send_and_settle(turn, record, send_by=asked_at + SEND_WITHIN_SECONDS)
                 return tell(turn.refund)
             case OrderBusy():
                 return error("not sent: an earlier refund of this order is awaiting confirmation")
@@ -114,10 +119,10 @@ class Refunds:
             return tell(turn.refund)
         return error("refused: a refund was already attempted in this request; do not try again")
 
-    def _send_and_settle(self, turn: Turn, claimed: RefundRecord) -> RefundRecord:
+    def _send_and_settle(self, turn: Turn, claimed: RefundRecord, *, send_by: float) -> RefundRecord:
         self._audit.mirror(claimed)
         self._events.phase(turn.id, "asking-payments")
-        answer = self._send(claimed)
+        answer = self._send(claimed) if self._clock.monotonic() <= send_by else NotSent("the claim was old")
         settled = self._settle(claimed, epoch=turn.epoch, answer=answer)
         self._audit.mirror(settled)
         return settled

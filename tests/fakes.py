@@ -128,13 +128,15 @@ class FakePayments:
 
 
 class FakeAudit:
-    """Keeps every row it was asked to mirror, in order; `is_away` refuses them."""
+    """Keeps every row it was asked to mirror, in order; `is_away` refuses them. `before` runs first."""
 
     def __init__(self) -> None:
         self.mirrored: list[RefundRecord] = []
         self.is_away = False
+        self.before: Callable[[], object] = lambda: None
 
     def mirror(self, record: RefundRecord) -> bool:
+        self.before()
         if not self.is_away:
             self.mirrored.append(record)
         return not self.is_away

@@ -50,8 +50,14 @@ MONEY_GUARDS = (
     code(
         "a claim leaves time",
         REFUNDS,
-        ("if turn.deadline - self._clock.monotonic() < self._needed_seconds:", "if False:"),
+        ("if turn.deadline - asked_at < self._needed_seconds:", "if False:"),
         caught_by=("a claim leaves time for its answer",),
+    ),
+    code(
+        "an old claim is not sent",
+        REFUNDS,
+        ("if self._clock.monotonic() <= send_by else", "if True else"),
+        caught_by=("no old claim is sent",),
     ),
     code(
         "a bug after the claim is unknown",

@@ -19,6 +19,9 @@ Moves: TypeAlias = Literal["now", "later", "never"]
 class Book(Protocol):
     """Is told what reached payments and what money moved."""
 
+    def send_begins(self, turn_id: str) -> None:
+        """A worker has decided to send; until the request arrives it may still be killed or frozen."""
+
     def payments_asked(self, turn_id: str, order_id: str, amount_cents: int) -> None:
         """A request has arrived."""
 
@@ -45,6 +48,7 @@ class HostilePayments:
     def refund(self, order_id: str, amount_cents: int) -> PaymentAnswer:
         """Ask once; what happens is drawn."""
         stage, rng = self._stage, self._stage.rng
+        self._book.send_begins(stage.scheduler.me().turn_id)
         stage.step("before the refund request leaves")
         happens = "answer" if stage.faults.healthy else rng.choice(_HAPPENS)
         stage.tally.payments[happens] += 1

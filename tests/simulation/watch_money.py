@@ -1,5 +1,6 @@
 """What must hold for the ledger and for payments' own list of the money that moved."""
 
+from refund_agent.refunds import SEND_WITHIN_SECONDS
 from tests.simulation.lives import OPEN, Gate, Life, Lives
 from tests.simulation.watch_turns import TurnWatch
 
@@ -100,6 +101,11 @@ class MoneyWatch:
         else:
             holders.discard(life.id)
         self._lives.must(len(holders) <= 1, "an order has one open refund", life, str(sorted(holders)))
+
+    def send_begins(self, life: Life) -> None:
+        """A worker is about to send: its claim must be a fresh one."""
+        age = self._lives.now - life.gate.claimed_at if life.gate else 0.0
+        self._lives.must(age <= SEND_WITHIN_SECONDS, "no old claim is sent", life, f"{age:.1f} s")
 
     def asked(
         self, life: Life, order_id: str, amount_cents: int, committed: list[tuple[object, ...]]

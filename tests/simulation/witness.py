@@ -70,6 +70,9 @@ class Witness:
     def completion_answered(self, turn_id: str, number: int, answer: CompletionAnswer) -> None:
         self._completions.answered(self.lives.of[turn_id], self._stage.scheduler.me(), answer)
 
+    def send_begins(self, turn_id: str) -> None:
+        self._money.send_begins(self.lives.of[turn_id])
+
     def payments_asked(self, turn_id: str, order_id: str, amount_cents: int) -> None:
         row = "SELECT state, order_id, amount_cents FROM refunds WHERE turn_id = ?"
         self._money.asked(self.lives.of[turn_id], order_id, amount_cents, self._database.raw(row, turn_id))

@@ -1,6 +1,7 @@
 """What came back from payments: settled once, mirrored, told to the model in honest words."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from refund_agent.outcomes import (
     Unknown,
 )
 from refund_agent.ports import StoreUnavailable
-from refund_agent.refunds import SETTLE_PAUSE_SECONDS, SETTLE_TRIES, tell
+from refund_agent.refunds import SEND_WITHIN_SECONDS, SETTLE_PAUSE_SECONDS, SETTLE_TRIES, tell
 from tests.fakes import PaymentEnding, calls, calls_refund, refund_call, says
 from tests.unit.desk import Desk
 
@@ -28,6 +29,37 @@ contract = pytest.mark.contract
 
 def answers(desk: Desk) -> list[dict[str, Any]]:
     return [json.loads(result.content) for result in desk.results()]
+
+
+# --- Sending --------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_was_frozen_between_claim_and_send_does_not_send_when_it_wakes(desk: Desk) -> None:
+    def freeze() -> None:
+        desk.clock.now += SEND_WITHIN_SECONDS + 0.1
+
+    desk.audit.before = freeze
+
+    assert desk.run(calls_refund("A1", 500), says("done")) == Replied("done")
+
+    assert desk.payments.requests == []
+    assert desk.database.refunds["turn-1"].state == "not_sent"
+    assert "no money moved" in answers(desk)[0]["error"]
+
+
+def test_a_worker_that_wakes_to_an_unknown_claim_sends_nothing_and_says_so_beside_it(desk: Desk) -> None:
+    def freeze() -> None:
+        desk.clock.now += SEND_WITHIN_SECONDS + 0.1
+        claimed = desk.database.refunds["turn-1"]
+        desk.database.refunds["turn-1"] = replace(claimed, state="unknown")
+
+    desk.audit.before = freeze
+
+    desk.run(calls_refund("A1", 500), says("done"))
+
+    assert desk.payments.requests == []
+    assert desk.database.refunds["turn-1"].state == "unknown"
+    assert isinstance(desk.database.late_answers["turn-1"], NotSent)
 
 
 # --- Settling -------------------------------------------------------------------------------------
