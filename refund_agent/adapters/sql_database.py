@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -23,6 +24,8 @@ from refund_agent.ports import StoreUnavailable
 POOL_SIZE = 10
 POOL_SECONDS = 0.8
 """With the two seconds to connect, a request learns within three that the database is away."""
+SQLITE_TURN_SECONDS = 1.5
+SQLITE_LOCK_SECONDS = 1.4
 IDLE_SECONDS_BEFORE_PING = 5.0
 
 
@@ -96,7 +99,7 @@ class Database:
 def _engine(url: str, pool_size: int) -> Engine:
     """Build the engine; connects to nothing yet."""
     if make_url(url).get_backend_name() == "sqlite":
-        engine = create_engine(url, connect_args={"timeout": 2.0}, pool_size=pool_size)
+        engine = create_engine(url, connect_args={"timeout": SQLITE_LOCK_SECONDS}, **_one_at_a_time(url))
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -112,6 +115,17 @@ def _engine(url: str, pool_size: int) -> Engine:
     event.listen(engine, "checkin", _note_the_time)
     event.listen(engine, "checkout", _ping_when_stale)
     return engine
+
+
+def _one_at_a_time(url: str) -> dict[str, Any]:
+    """Let a process's threads wait for its one connection, which is fair, and not for the file, which is not.
+
+    SQLite takes one writer at a time, and whoever waits for the file looks again now and then: among a
+    hundred that look, one can miss every chance. A database in memory has a connection a thread.
+    """
+    if make_url(url).database in (None, "", ":memory:"):
+        return {}
+    return {"poolclass": QueuePool, "pool_size": 1, "max_overflow": 0, "pool_timeout": SQLITE_TURN_SECONDS}
 
 
 def _connect_walled(_dialect: object, _record: object, _args: object, parameters: dict[str, Any]) -> object:
