@@ -10,7 +10,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 .PHONY: help
 help: ## Say what each command does
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
-		printf '  make %-11s %s\n' "$$name" "$$what"; done
+		printf '  make %-12s %s\n' "$$name" "$$what"; done
 
 .PHONY: setup
 setup: $(STAMP) ## Make .venv with everything the service, its tests and the demo need
@@ -31,7 +31,11 @@ demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SC
 .PHONY: test
 test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
 	$(BIN)/pytest -n 2 tests/unit
-	$(BIN)/pytest -n 2 -m "not guards" --ignore=tests/unit
+	$(BIN)/pytest -n 2 -m "not guards and not browser" --ignore=tests/unit
+
+.PHONY: test-browser
+test-browser: setup ## Drive the pages in real Chromium; SCREENS=1 renews the pictures in docs/screens
+	SCREENS="$(SCREENS)" $(BIN)/pytest -n 2 -m browser tests/browser
 
 .PHONY: guards
 guards: setup ## Remove each guard of the design and let the simulator find it: minutes

@@ -1,0 +1,113 @@
+"""A whole running service whose customers and orders are the seeded ones, and a look at where money went."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from refund_agent.adapters.sql_turns import SqlTurns
+from refund_agent.adapters.system_clock import SystemClock
+from refund_agent.wiring_orders import plant_seeds
+from sandbox.http import serve
+from sandbox.model import Model
+from sandbox.payments import Payments
+from tests.functional.stand import PATIENCE_SECONDS, Row, Stand, run_stand
+
+ADA, BEN, CHEN, STAFF = "cust-ada", "cust-ben", "cust-chen", "dev-staff"
+USUAL = {
+    "LLM_PROVIDER": "scripted",
+    "AUTH_MODE": "dev",
+    "CUSTOMER_RATE": "10000/minute",
+    "COMPLETION_TIMEOUT_SECONDS": "20",
+    "BACKOFF_SECONDS": "0.1",
+    "PAYMENTS_TIMEOUT_SECONDS": "1.5",
+    "TURN_DEADLINE_SECONDS": "30",
+}
+"""Room for a busy machine; only payments that never answers is given up soon."""
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A running service with its stand-ins. `url` is the web's; what moved is asked of payments itself."""
+
+    stand: Stand
+
+    @property
+    def url(self) -> str:
+        return self.stand.url
+
+    @property
+    def model(self) -> Model:
+        return self.stand.model
+
+    @property
+    def payments(self) -> Payments:
+        return self.stand.payments
+
+    @property
+    def moved(self) -> list[tuple[str, int]]:
+        """Every refund that moved money, as payments has it: order id and cents, in order."""
+        return self.payments.moved
+
+    def ledger(self) -> dict[str, Row]:
+        """Return the ledger: the row of each order id that a refund was claimed for in this test."""
+        rows = (self.stand.gate(turn["id"]) for turn in self.stand.turns())
+        return {row["order_id"]: row for row in rows if row is not None and row["order_id"]}
+
+    def begin_anew(self) -> None:
+        """Forget everything and plant the seeds, lost refund included."""
+        self.stand.forget()
+        turns = SqlTurns(self.stand.database, clock=SystemClock(), deadline_seconds=30, lease_seconds=15)
+        plant_seeds(self.stand.database, turns)
+
+    def token(self, person_id: str) -> str:
+        """Return a token of a seeded customer, or of the member of staff."""
+        token: str = self._send("POST", "/dev/token", {"id": person_id}).json()["token"]
+        return token
+
+    def say(self, message: str, *, by: str = ADA, conversation_id: str = "") -> dict[str, Any]:
+        """Chat without a browser, and return the reply's document."""
+        body = {"message": message, **({"conversation_id": conversation_id} if conversation_id else {})}
+        answer: dict[str, Any] = self._send("POST", "/support/chat", body, by=by).json()
+        return answer
+
+    def get(self, path: str, *, by: str) -> Any:
+        """Return what the API answers this person."""
+        return self._send("GET", path, by=by).json()
+
+    def post(self, path: str, body: Any = None, *, by: str) -> Any:
+        """Return what the API answers this person's write."""
+        return self._send("POST", path, body, by=by).json()
+
+    def _send(self, method: str, path: str, body: Any = None, *, by: str = "") -> requests.Response:
+        headers = {"Authorization": f"Bearer {self.token(by)}"} if by else {}
+        with requests.Session() as session:
+            session.trust_env = False
+            answer = session.request(
+                method, self.url + path, json=body, headers=headers, timeout=PATIENCE_SECONDS
+            )
+        assert answer.ok, answer.text
+        return answer
+
+
+@contextmanager
+def open_shop(
+    make_database: Callable[[], str], redis_url: str, folder: Path, **changes: str
+) -> Generator[Shop]:
+    """Run web, worker and both stand-ins until the context closes; `changes` are settings."""
+    model, payments = Model(), Payments()
+    with serve(model) as model_server, serve(payments) as payments_server:
+        outside = {"OPENAI_BASE_URL": f"{model_server.url}/v1", "PAYMENTS_URL": payments_server.url}
+        secret = {"AUTH_DEV_SECRET_FILE": str(folder / "dev.key")}
+        with run_stand(
+            {**USUAL, **outside, **secret, **changes},
+            database_url=make_database(),
+            redis_url=redis_url,
+            model=model,
+            payments=payments,
+            logs=folder,
+        ) as stand:
+            yield Shop(stand)
