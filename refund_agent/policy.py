@@ -85,39 +85,6 @@ class LockedFacts:
     today: date
 
 
-@dataclass(frozen=True, slots=True)
-class Approved:
-    """Every rule passed: this amount may be refunded."""
-
-    amount_cents: int
-    version: str
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """A rule said no. An order of somebody else's and one that does not exist leave the same facts: none."""
-
-    rule: RuleName
-    version: str
-    facts: Facts = field(default_factory=dict[str, Fact], hash=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Escalated:
-    """Nothing is wrong, but a person must decide."""
-
-    rule: RuleName
-    version: str
-    amount_cents: int
-    facts: Facts = field(default_factory=dict[str, Fact], hash=False)
-
-
-Refusal: TypeAlias = Denied | Escalated
-Decision: TypeAlias = Approved | Refusal
-
-PolicyCheck: TypeAlias = Callable[[LockedFacts], Decision]
-"""The policy as the ledger runs it, inside a claim's transaction. Pure; asks nothing outside."""
-
 Verdict: TypeAlias = Literal["passes", "objects", "not asked"]
 
 
@@ -130,18 +97,58 @@ class Finding:
     facts: Facts = field(default_factory=dict[str, Fact], hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """Every rule passed: this amount may be refunded. `findings`: the rules as they were asked, in order."""
+
+    amount_cents: int
+    version: str
+    findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A rule said no. An order of somebody else's and one that does not exist leave the same facts: none."""
+
+    rule: RuleName
+    version: str
+    facts: Facts = field(default_factory=dict[str, Fact], hash=False)
+    findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Escalated:
+    """Nothing is wrong, but a person must decide."""
+
+    rule: RuleName
+    version: str
+    amount_cents: int
+    facts: Facts = field(default_factory=dict[str, Fact], hash=False)
+    findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
+
+
+Refusal: TypeAlias = Denied | Escalated
+Decision: TypeAlias = Approved | Refusal
+
+PolicyCheck: TypeAlias = Callable[[LockedFacts], Decision]
+"""The policy as the ledger runs it, inside a claim's transaction. Pure; asks nothing outside."""
+
 Judged: TypeAlias = tuple[bool, Facts]
 """Whether a rule passes, and the facts that it looked at."""
 
 
 def decide(case: Case, rules: Rules) -> Decision:
-    """Judge a case by every rule in order; the first objection wins."""
+    """Judge a case by every rule in order; the first objection wins, and no rule after it is asked."""
+    asked: list[Finding] = []
     for found in _findings(case, rules):
+        asked.append(found)
         if found.verdict == "objects":
             if found.rule == "needs_approval":
-                return Escalated(found.rule, rules.version, case.amount_cents, found.facts)
-            return Denied(found.rule, rules.version, found.facts)
-    return Approved(case.amount_cents, rules.version)
+                return Escalated(
+                    found.rule, rules.version, case.amount_cents, found.facts, findings=tuple(asked)
+                )
+            return Denied(found.rule, rules.version, found.facts, findings=tuple(asked))
+    return Approved(case.amount_cents, rules.version, findings=tuple(asked))
 
 
 def explain(case: Case, rules: Rules) -> tuple[Finding, ...]:

@@ -161,7 +161,7 @@ class RecordingLedger:
         asked = {"call": str(call), "order_id": order_id, "amount_cents": amount_cents}
         for decision in decided:
             told = tell_decision(decision)
-            self._journal.note(turn.id, "policy", {**asked, **told})
+            self._journal.note(turn.id, "policy", {**asked, **told, "rules": _tell_findings(decision)})
             told.pop("facts", None)
             self._journal.note(turn.id, "decision", {**asked, **told})
         self._journal.note(turn.id, "claim", {**asked, "answer": _name_claim(answer)})
@@ -185,6 +185,13 @@ def tell_decision(decision: Decision) -> dict[str, object]:
             return {"decision": "escalated", "rule": rule, "version": version, "facts": dict(facts)}
         case _:
             assert_never(decision)
+
+
+def _tell_findings(decision: Decision) -> list[dict[str, object]]:
+    return [
+        {"rule": found.rule, "verdict": found.verdict, "facts": dict(found.facts)}
+        for found in decision.findings
+    ]
 
 
 def _name_claim(answer: ClaimAnswer) -> str:

@@ -1,13 +1,16 @@
 """A recorded turn: everything that passed a port is told, in order, and nothing of the turn changes."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import cast
 
 import pytest
 
 from refund_agent import prompts
 from refund_agent.loop import Loop
 from refund_agent.outcomes import CallPosition, RefusedByPolicy, Replied, Superseded, TurnOutcome
-from refund_agent.policy import Approved, Decision, Denied, LockedFacts
+from refund_agent.policy import Approved, Decision, Denied, LockedFacts, decide
 from refund_agent.ports import CompletionAnswer
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
@@ -15,6 +18,7 @@ from refund_agent.tools import Toolbox
 from refund_agent.turn import ToolCall
 from tests.fake_events import FakeJournal
 from tests.fakes import FakeModel, calls, calls_refund, fails, says, times_out
+from tests.policy_cases import CASE, RULES
 from tests.unit.desk import Desk
 
 WHOLE_TURN = [
@@ -159,3 +163,25 @@ def test_the_policys_word_under_the_lock_is_told_after_the_claim(
         decision,
     ]
     assert recorded.journal.bodies("claim")[0]["answer"] == answer
+
+
+def test_the_policys_word_is_told_with_every_rule_that_was_asked(recorded: RecordedDesk) -> None:
+    late = replace(CASE, today=CASE.today + timedelta(days=40))
+
+    recorded.recorded_ledger.claim(
+        recorded.begin(),
+        call=CallPosition(1, 0),
+        order_id="A1",
+        amount_cents=500,
+        check=lambda _: decide(late, RULES),
+    )
+
+    (policy,) = recorded.journal.bodies("policy")
+    rules = cast("list[dict[str, object]]", policy["rules"])
+    assert [(rule["rule"], rule["verdict"]) for rule in rules] == [
+        ("order_not_found", "passes"),
+        ("not_delivered", "passes"),
+        ("final_sale", "passes"),
+        ("return_window_closed", "objects"),
+    ]
+    assert "rules" not in recorded.journal.bodies("decision")[0], "said once, not twice"
