@@ -59,7 +59,7 @@ format: setup ## Rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 
 .PHONY: bench
-bench: setup ## Race the service against a bare loop and a plain Celery version; QUICK=1 is short
+bench: setup ## Race the service against a bare loop and a plain Celery version; QUICK=1, RESUME=1
 	$(BIN)/python -m tests.bench
 
 .PHONY: faults

@@ -1,7 +1,8 @@
 """`make bench`: a turn with one refund, by the bare loop, this service and the plain application.
 
 All three run at the same time against the same stand-ins and take turns in being measured, round after
-round. QUICK=1 measures one short round; WRITE=1 also writes docs/benchmarks.md.
+round. QUICK=1 measures one short round; WRITE=1 also writes docs/benchmarks.md. RESUME=1 puts this service
+without checkpoints, leases and sweeps in the plain application's place, to tell what resuming costs.
 """
 
 import os
@@ -12,7 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.bench.contenders import Contender, Surroundings, bare_loop, plain_app, this_service
+from tests.bench.contenders import (
+    Contender,
+    Surroundings,
+    bare_loop,
+    forgetful_service,
+    plain_app,
+    this_service,
+)
 from tests.bench.page import Conditions, page
 from tests.bench.results import Measured, Results
 from tests.bench.stand_ins import StandIns, stand_ins
@@ -31,6 +39,7 @@ def _number(name: str, otherwise: int) -> int:
 
 
 QUICK = bool(_number("QUICK", 0))
+RESUME = bool(_number("RESUME", 0))
 ROUNDS = _number("ROUNDS", 1 if QUICK else 3)
 SECONDS = _number("SECONDS", 2 if QUICK else 4)
 """How long each contender is driven at each concurrency in each round."""
@@ -43,12 +52,10 @@ def main() -> int:
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         redis_url = stack.enter_context(empty_redis())
-        database_url = stack.enter_context(fresh_database(directory))
         outside = stack.enter_context(stand_ins(directory))
         given = Surroundings(
             model_url=outside.model_url,
             payments_url=outside.payments_url,
-            database_url=database_url,
             redis_url=redis_url,
             worker_concurrency=_number("WORKER_CONCURRENCY", 100),
             plain_concurrency=_number("PLAIN_CONCURRENCY", 8),
@@ -56,10 +63,11 @@ def main() -> int:
         )
         contenders = _start_all(stack, given)
         results = _measure_all(contenders, outside)
-        stores = versions(database_url, redis_url(0))
+        with fresh_database(directory) as database_url:
+            stores = versions(database_url, redis_url(0))
     made = page(results, Conditions(ROUNDS, SECONDS, stores, given.worker_concurrency))
     sys.stdout.write(made)
-    if _number("WRITE", 0):
+    if _number("WRITE", 0) and not RESUME:
         PAGE.write_text(made)
     found = results.mistakes()
     sys.stderr.write("".join(f"MISTAKE {one}\n" for one in found[:20]))
@@ -68,7 +76,7 @@ def main() -> int:
 
 def _start_all(stack: ExitStack, given: Surroundings) -> list[Contender]:
     """Start all three at the same time: most of a start is importing, and there is more than one core."""
-    starts = (bare_loop, this_service, plain_app)
+    starts = (bare_loop, this_service, forgetful_service if RESUME else plain_app)
     with ThreadPoolExecutor(len(starts)) as pool:
         return list(pool.map(lambda start: stack.enter_context(start(given)), starts))
 

@@ -14,12 +14,14 @@ import redis
 import requests
 
 from sandbox.embedded_redis import free_port
-from sandbox.processes import NotReady
+from sandbox.processes import NotReady, procfile_command
 from sandbox.service import service
 from tests.bench.drive import Driven, drive, http_caller
 from tests.bench.started import first_lines, started
+from tests.bench.stores import fresh_database
 
 READY_SECONDS = 60.0
+FORGETFUL = "tests.bench.forgetful"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,6 @@ class Surroundings:
 
     model_url: str
     payments_url: str
-    database_url: str
     redis_url: Callable[[int], str]
     worker_concurrency: int
     plain_concurrency: int
@@ -68,18 +69,44 @@ def _tell(process: subprocess.Popen[str], asked: Mapping[str, Any]) -> Driven:
 @contextmanager
 def this_service(given: Surroundings) -> Generator[Contender]:
     """(b) This service, by the lines of its Procfile: one web process, one worker process."""
-    redis_url = given.redis_url(0)
-    env = {
-        "DATABASE_URL": given.database_url,
+    with fresh_database(given.directory) as database_url:
+        env = _settings(given, database_url, given.redis_url(0))
+        with _running("b", "this service", env, logs=given.directory) as contender:
+            yield contender
+
+
+@contextmanager
+def forgetful_service(given: Surroundings) -> Generator[Contender]:
+    """(d) This service without checkpoints, leases and sweeps, over tables of its own."""
+    commands = {
+        name: [part.replace("tasks.app", FORGETFUL).replace("web.wsgi", FORGETFUL) for part in line]
+        for name, line in ((name, procfile_command(name)) for name in ("web", "worker"))
+    }
+    logs = given.directory / "forgetful"
+    logs.mkdir()
+    with fresh_database(given.directory) as database_url:
+        env = _settings(given, database_url, given.redis_url(2))
+        name = "this service without checkpoints, leases and sweeps"
+        with _running("d", name, env, logs=logs, commands=commands) as contender:
+            yield contender
+
+
+def _settings(given: Surroundings, database_url: str, redis_url: str) -> dict[str, str]:
+    return {
+        "DATABASE_URL": database_url,
         "REDIS_URL": redis_url,
         "OPENAI_BASE_URL": given.model_url,
         "OPENAI_API_KEY": "none",
         "PAYMENTS_URL": given.payments_url,
         "WORKER_CONCURRENCY": str(given.worker_concurrency),
     }
-    with service(env, logs=given.directory) as running, redis.Redis.from_url(redis_url) as client:
+
+
+@contextmanager
+def _running(key: str, name: str, env: dict[str, str], **how: Any) -> Generator[Contender]:
+    with service(env, **how) as running, redis.Redis.from_url(env["REDIS_URL"]) as client:
         roots = {"web": running.web.pid, "worker": running.worker.pid}
-        yield Contender("b", "this service", roots, _by_http(running.url, "/support/refund-chat"), client)
+        yield Contender(key, name, roots, _by_http(running.url, "/support/refund-chat"), client)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ answer before $least_ms ms. Callers ask again as soon as they are answered, over
 - (a) makes the service's own openai and requests calls in threads of one process: the limit.
 - (b) is gunicorn and one Celery worker process, by the lines of the Procfile, for $turns turns at once.
 - (c) is `tests/bench/plain_app.py`: no database, no ledger, no deadline, Celery's default settings.
+- (d), with RESUME=1 in the place of (c), is (b) without checkpoints, leases and sweeps.
 
 All three are up during the whole run and are measured in turn, against the same stand-ins.
 $answered turns were answered; turns that failed, or whose money did not move exactly once: $mistakes.

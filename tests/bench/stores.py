@@ -18,14 +18,14 @@ DATABASE_SERVER = os.environ.get("TEST_DATABASE_URL", "")  # noqa: TID251 - the 
 REDIS_SERVER = os.environ.get("TEST_REDIS_URL", "")  # noqa: TID251 - same
 REDIS_DATABASES = range(1, 10)
 """The tests use those from 10 on."""
-NEEDED_DATABASES = 2
+NEEDED_DATABASES = 3
 
 
 @contextmanager
 def fresh_database(directory: Path) -> Generator[str]:
     """Give the URL of a database with all tables, made for this run and dropped after it."""
     with ExitStack() as after:
-        url = f"sqlite:///{directory / 'bench.db'}"
+        url = f"sqlite:///{directory / f'bench-{uuid.uuid4().hex[:12]}.db'}"
         if DATABASE_SERVER:
             engine = create_engine(normalised_url(DATABASE_SERVER), isolation_level="AUTOCOMMIT")
             server = after.enter_context(engine.connect())
