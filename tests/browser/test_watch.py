@@ -27,6 +27,8 @@ class Site:
             return Reply(404)
         if request.path == "/bad.js":
             return Reply(200, b"setTimeout(() => { throw new Error('broken') })", "text/javascript")
+        if request.path == "/ask.js":
+            return Reply(200, b"alert('hello'); console.error('seen')", "text/javascript")
         careless = unquote(request.path.removeprefix("/"))
         page = f"<!doctype html><html lang=en><title>t</title><main><h1>h</h1>{careless}".encode()
         return Reply(200, page, "text/html", (("Content-Security-Policy", self.policy),))
@@ -45,9 +47,10 @@ def site(watch: Watch) -> Iterator[str]:
         ("<script>1</script>", "console", "policy violation: script-src-elem inline"),
         (f"<img src={ELSEWHERE} alt=a>", "request", f"foreign request: GET {ELSEWHERE}"),
         ("<script src=/bad.js></script>", "weberror", "uncaught: broken"),
+        ("<script src=/ask.js></script>", "console", "alert dialog: hello"),
         ("<img src=/gone alt=a>", "response", "404 for image"),
     ],
-    ids=["inline script", "foreign image", "uncaught error", "missing image"],
+    ids=["inline script", "foreign image", "uncaught error", "dialog", "missing image"],
 )
 def test_what_a_page_must_not_do_is_noticed(
     page: Page, site: str, watch: Watch, case: tuple[str, str, str]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Request, Response, WebError
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Request, Response, WebError
 
 REPORT: Final = "policy violation:"
 REPORTER: Final = f"""
@@ -29,6 +29,7 @@ class Watch:
         context.add_init_script(REPORTER)
         context.on("console", self._console)
         context.on("weberror", self._error)
+        context.on("dialog", self._dialog)
         context.on("request", self._request)
         context.on("response", self._response)
 
@@ -43,6 +44,10 @@ class Watch:
 
     def _error(self, error: WebError) -> None:
         self.found.append(f"uncaught: {error.error.message}")
+
+    def _dialog(self, dialog: Dialog) -> None:
+        self.found.append(f"{dialog.type} dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _request(self, request: Request) -> None:
         parts = urlsplit(request.url)
