@@ -35,11 +35,23 @@ def is_sane_id(given: object) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a valid token proves, and for how long it goes on to do so."""
+
+    identity: Identity
+    left_seconds: int
+
+
 class Identities(Protocol):
     """Reads tokens."""
 
     def verify(self, token: str) -> Identity | None:
         """Return whom a token names; None for whatever is wrong with it, without saying what."""
+        ...
+
+    def prove(self, token: str) -> Proof | None:
+        """Return the same with the time that the token has left."""
         ...
 
 
@@ -79,7 +91,7 @@ class Person:
 
 
 class DevPicker(Protocol):
-    """Offers the seeded customers and one member of staff, without a password: never in production."""
+    """Offers the seeded customers and some staff, without a password: never in production."""
 
     def people(self) -> list[Person]:
         """Return everybody who can be picked; raise `StoreUnavailable`."""

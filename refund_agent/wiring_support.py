@@ -8,6 +8,7 @@ from refund_agent.adapters.jwks import Jwks, fetch_from
 from refund_agent.adapters.jwt_identity import JwtIdentities, TokenRules
 from refund_agent.adapters.redis_limits import RedisLimits
 from refund_agent.adapters.redis_presence import RedisPresence
+from refund_agent.adapters.redis_sessions import RedisSessions
 from refund_agent.adapters.redis_tickets import RedisTickets
 from refund_agent.adapters.sql_approvals import SqlApprovals
 from refund_agent.adapters.sql_conversations import SqlConversations
@@ -20,6 +21,7 @@ from refund_agent.identity import SignIn
 from refund_agent.limits import Limiter
 from refund_agent.ports import Model, Queue
 from refund_agent.providers import Endpoint
+from refund_agent.sessions import Sessions
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
 from refund_agent.wiring import NO_KEY, WORKER_ALIVE_SECONDS, Stores
@@ -37,6 +39,11 @@ def build_sign_in(settings: Settings, stores: Stores) -> SignIn | None:
     rules = TokenRules(support.auth_issuer, support.auth_audience, support.auth_max_token_seconds)
     public_keys = Jwks(fetch_from(support.auth_jwks)) if support.auth_jwks else None
     return SignIn(JwtIdentities(rules, secrets=support.auth_jwt_secrets, public_keys=public_keys), tickets)
+
+
+def build_sessions(stores: Stores) -> Sessions:
+    """Build where the console's sign-ins are kept."""
+    return RedisSessions(stores.redis)
 
 
 def build_limiter(settings: Settings, stores: Stores) -> Limiter:

@@ -1,6 +1,7 @@
 """Builds the web application from what it is given."""
 
 from flask import Flask
+from jinja2 import StrictUndefined
 
 from web import (
     access_log,
@@ -10,6 +11,7 @@ from web import (
     commands_approvals,
     commands_retention,
     commands_support,
+    console,
     conversations,
     demo,
     dev_sign_in,
@@ -37,6 +39,7 @@ def create_app(services: WebServices) -> Flask:
     # A path is what it is: no redirect, which would be an HTML page, to a tidier one.
     app.url_map.merge_slashes = False
     app.url_map.strict_slashes = True
+    app.jinja_env.undefined = StrictUndefined
     access_log.install(app)  # first: its line is written after everything else
     ids.install(app)
     security_headers.install(app)
@@ -56,6 +59,8 @@ def create_app(services: WebServices) -> Flask:
         api.register_blueprint(conversations.blueprint(support.conversations))
         api.register_blueprint(support_orders.blueprint(support.eligibility))
         api.register_blueprint(approvals.blueprint(support.approvals))
+    if services.console is not None and services.sign_in is not None:
+        console.install(app, services.console, services.sign_in)
     app.register_blueprint(health.blueprint(services))
     if services.settings.app_env == "development":
         app.register_blueprint(demo.blueprint())

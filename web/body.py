@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Final, NoReturn, cast
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from flask import Request
 from marshmallow import Schema, ValidationError
@@ -24,6 +24,8 @@ WERKZEUG_LIMIT_BYTES: Final = MAX_BODY_BYTES + 1
 BODY_SECONDS: Final = 10.0
 """For the whole body. The server reads without a time limit: a silent sender would keep a thread for ever."""
 
+FORM: Final = "application/x-www-form-urlencoded"
+MAX_FORM_FIELDS: Final = 20
 MAX_ERRORS: Final = 10
 MAX_NAME_LENGTH: Final = 64
 
@@ -33,7 +35,7 @@ class StrictJsonParser(FlaskParser):
 
     def load_json(self, req: Request, schema: Schema) -> strict_json.Json:  # noqa: ARG002 - webargs' signature
         """Return the body's one JSON value; raise `Refused`."""
-        _check_type(req)
+        _check_type(req, "application/json")
         body = _read(req)
         try:
             return strict_json.parse(body, max_bytes=MAX_BODY_BYTES)
@@ -48,14 +50,31 @@ class StrictJsonParser(FlaskParser):
         raise _refused(Kind.INVALID_BODY, f"The body has the wrong shape: {said}.", errors=errors) from None
 
 
-def _check_type(req: Request) -> None:
-    """Accept `application/json` in plain UTF-8 only; nothing is ever read as JSON by force."""
-    if req.mimetype != "application/json":
-        raise _refused(Kind.WRONG_CONTENT_TYPE, "The Content-Type must be application/json.")
+def read_form(req: Request) -> dict[str, str]:
+    """Return the fields of an HTML form, each given once, none with a NUL; raise `Refused`."""
+    _check_type(req, FORM)
+    try:
+        given = parse_qsl(
+            _read(req).decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FORM_FIELDS
+        )
+    except ValueError:
+        raise _refused(Kind.MALFORMED_BODY, "The body is not a form.") from None
+    fields = dict(given)
+    if len(fields) < len(given) or any("\x00" in value for value in fields.values()):
+        raise _refused(Kind.INVALID_BODY, "The form has a field twice, or one that is no text.")
+    return fields
+
+
+def _check_type(req: Request, mimetype: str) -> None:
+    """Accept this type in plain UTF-8 only; nothing is ever read as one by force."""
+    if req.mimetype != mimetype:
+        raise _refused(Kind.WRONG_CONTENT_TYPE, f"The Content-Type must be {mimetype}.")
     if req.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _refused(Kind.WRONG_CONTENT_TYPE, "The body must not be compressed.")
     if req.mimetype_params.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
-        raise _refused(Kind.MALFORMED_BODY, "JSON is UTF-8; the Content-Type declares another charset.")
+        raise _refused(
+            Kind.MALFORMED_BODY, "The body is read as UTF-8; the Content-Type declares another charset."
+        )
 
 
 def _read(req: Request) -> bytes:

@@ -17,7 +17,7 @@ def blueprint(picker: DevPicker) -> Blueprint:
 
     @routes.get("/dev/customers")
     def customers() -> Response:
-        """List the seeded customers, and one member of staff."""
+        """List the seeded customers, and some staff."""
         return jsonify([_shown(person) for person in _people(picker)])
 
     @routes.route("/dev/token", methods=["POST"])

@@ -56,12 +56,14 @@ OTHER_KINDS: Final = frozenset(
         Kind.STREAMS_FULL,
         Kind.SIGN_IN_REQUIRED,
         Kind.NOT_ALLOWED,
+        Kind.CROSS_ORIGIN,
         Kind.TOO_FAST,
         Kind.TOKENS_USED_UP,
         Kind.CONVERSATION_FULL,
         Kind.NO_ROOM,
         Kind.LIMITER_AWAY,
         Kind.TICKETS_AWAY,
+        Kind.SESSIONS_AWAY,
     }
 )
 OWN_KINDS: Final = tuple(kind for kind in Kind if kind not in OTHER_KINDS)

@@ -12,6 +12,7 @@ from refund_agent.facade import Ask, Started, Unreadable
 from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
 from refund_agent.retention import Retention
+from refund_agent.sessions import Sessions
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
 from refund_agent.turn import NewTurn, TurnRecord
@@ -53,13 +54,22 @@ class SupportServices:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsoleServices:
+    """What the console's pages call. `over_https_only`: its cookie is sent over nothing else."""
+
+    sessions: Sessions
+    inspection: Inspection
+    over_https_only: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WebServices:
     """Everything the routes call.
 
     `probes` are named for what they ask: `database`, `redis`, `worker`. `render_metrics` returns the
     Prometheus text. `diagnose` returns what `flask doctor` prints, live checks included.
     `inspection` is what the operator's commands ask. Without `streams` no turn can be watched.
-    Without `sign_in` there is no support agent, and no `support`.
+    Without `sign_in` there is no support agent, and neither `support` nor `console`.
     `policy_desk` is what `flask policy` and `flask seed` call, `retention` what `flask conversations purge`
     does. `stop_waiting` makes every waiting request give up now, because the process is about to stop.
     """
@@ -74,5 +84,6 @@ class WebServices:
     sign_in: SignIn | None = None
     policy_desk: PolicyDesk | None = None
     support: SupportServices | None = None
+    console: ConsoleServices | None = None
     retention: Retention | None = None
     stop_waiting: Callable[[], None] = lambda: None

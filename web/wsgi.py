@@ -17,7 +17,7 @@ from tasks.waiting_room import ListeningRoom
 from web import metrics
 from web.app import create_app
 from web.commands_support import PolicyDesk
-from web.services import STOP_WAITING, SupportServices, WebServices
+from web.services import STOP_WAITING, ConsoleServices, SupportServices, WebServices
 from web.stream_places import StreamPlaces
 from web.turn_events import TurnStreams
 from web.turn_stream import FindTurn
@@ -80,6 +80,15 @@ def build_services(settings: Settings) -> WebServices:
         policy_desk=_policy_desk(settings, stores),
         retention=wiring.build_retention(stores),
         support=None if sign_in is None else _support(settings, stores, queue=queue),
+        console=None if sign_in is None else _console(settings, stores, parts=parts),
+    )
+
+
+def _console(settings: Settings, stores: wiring.Stores, *, parts: wiring.WebParts) -> ConsoleServices:
+    return ConsoleServices(
+        sessions=wiring_support.build_sessions(stores),
+        inspection=parts.inspection,
+        over_https_only=settings.app_env == "production",
     )
 
 

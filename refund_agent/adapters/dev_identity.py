@@ -11,12 +11,17 @@ from typing import Final
 import jwt
 
 from refund_agent.adapters.jwt_identity import JwtIdentities, TokenRules
-from refund_agent.identity import Customer, Identity, Person, Staff
+from refund_agent.identity import Customer, Identity, Person, Proof, Staff
 
 NAME: Final = "refund-agent-dev"
 """Issuer, audience and key of these tokens, which no host site uses."""
 TOKEN_SECONDS: Final = 3600
-STAFF: Final = Staff("dev-staff", "Dana (staff)", may_write=True)
+STAFF: Final = (
+    Staff("dev-staff", "Dana (staff)", may_write=True),
+    Staff("dev-staff-2", "Robin (staff)", may_write=True),
+    Staff("dev-reader", "Sam (only reads)", may_write=False),
+)
+"""Two who may write, so that two people can be played, and one who may not."""
 
 
 class DevIdentities:
@@ -32,9 +37,13 @@ class DevIdentities:
         """Return whom a token of our own names, or None."""
         return self._tokens.verify(token)
 
+    def prove(self, token: str) -> Proof | None:
+        """Return the same with the time that the token has left."""
+        return self._tokens.prove(token)
+
     def people(self) -> list[Person]:
-        """Return the seeded customers and one member of staff; raise `StoreUnavailable`."""
-        return [*self._customers(), Person(STAFF, STAFF.name)]
+        """Return the seeded customers and the staff; raise `StoreUnavailable`."""
+        return [*self._customers(), *(Person(staff, staff.name) for staff in STAFF)]
 
     def mint(self, identity: Identity) -> str:
         """Return a token of an hour."""

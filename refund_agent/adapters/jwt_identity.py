@@ -16,7 +16,7 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-from refund_agent.identity import Customer, Identity, Staff, is_sane_id
+from refund_agent.identity import Customer, Identity, Proof, Staff, is_sane_id
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -80,15 +80,20 @@ class JwtIdentities:
 
     def verify(self, token: str) -> Identity | None:
         """Return whom a token names; None for whatever is wrong with it, without saying what."""
+        proof = self.prove(token)
+        return None if proof is None else proof.identity
+
+    def prove(self, token: str) -> Proof | None:
+        """Return the same with the time left, which the leeway lets be a little below nothing."""
         if not token or len(token) > MAX_TOKEN_LENGTH or not token.isascii():
             return None
         try:
-            return self._verify(token)
+            return self._prove(token)
         except Exception as error:  # noqa: BLE001 - whatever a stranger's token does to the library, it is no token
             log.debug("token_refused", error=type(error).__name__)
             return None
 
-    def _verify(self, token: str) -> Identity | None:
+    def _prove(self, token: str) -> Proof | None:
         header = jwt.get_unverified_header(token)
         key = self._find_key(header)
         if key is None or header.get("alg") != key.algorithm or "crit" in header:
@@ -102,7 +107,9 @@ class JwtIdentities:
             leeway=LEEWAY_SECONDS,
             options=_OPTIONS,
         )
-        return _read(claims) if self._is_short_lived(claims) else None
+        left_seconds = self._left_seconds(claims)
+        identity = None if left_seconds is None else _read(claims)
+        return None if left_seconds is None or identity is None else Proof(identity, left_seconds)
 
     def _find_key(self, header: Mapping[str, object]) -> VerifyingKey | None:
         if "kid" not in header:
@@ -113,17 +120,19 @@ class JwtIdentities:
             return known
         return self._public_keys.find(kid) if self._public_keys else None
 
-    def _is_short_lived(self, claims: Mapping[str, object]) -> bool:
+    def _left_seconds(self, claims: Mapping[str, object]) -> int | None:
+        """Return how long the token has left; None when it was made to last longer than it may."""
         ends_at = _as_time(claims["exp"])
         if ends_at is None:
-            return False
-        now = time.time()  # noqa: TID251 - a token's times are the wall clock's
-        if ends_at - now > self._rules.max_seconds + LEEWAY_SECONDS:
-            return False
-        if "iat" not in claims:
-            return True
-        issued_at = _as_time(claims["iat"])
-        return issued_at is not None and ends_at - issued_at <= self._rules.max_seconds
+            return None
+        left = ends_at - time.time()  # noqa: TID251 - a token's times are the wall clock's
+        if left > self._rules.max_seconds + LEEWAY_SECONDS:
+            return None
+        if "iat" in claims:
+            issued_at = _as_time(claims["iat"])
+            if issued_at is None or ends_at - issued_at > self._rules.max_seconds:
+                return None
+        return math.floor(left)
 
 
 def _as_time(value: object) -> float | None:

@@ -2,7 +2,7 @@
 
 import itertools
 
-from refund_agent.identity import Customer, Identity, Person, SignIn, Staff, TicketsUnavailable
+from refund_agent.identity import Customer, Identity, Person, Proof, SignIn, Staff, TicketsUnavailable
 
 ALICE, BOB = Customer("alice"), Customer("bob")
 DANA = Staff("dana", "Dana", may_write=True)
@@ -17,10 +17,15 @@ def bearer(token: str) -> dict[str, str]:
 class FakeIdentities:
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.left_seconds = 3600
 
     def verify(self, token: str) -> Identity | None:
         self.asked.append(token)
         return KNOWN.get(token)
+
+    def prove(self, token: str) -> Proof | None:
+        identity = self.verify(token)
+        return None if identity is None else Proof(identity, self.left_seconds)
 
 
 class FakeTickets:

@@ -8,6 +8,8 @@ from typing import Any, Self, cast
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from refund_agent.adapters.redis_sessions import RedisSessions
+from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_orders import SqlOrderRefunds
 from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.facade import Facade
@@ -16,12 +18,12 @@ from refund_agent.orders import Customer, Order
 from refund_agent.ports import CompletionAnswer
 from refund_agent.settings import Settings
 from tests.fakes import FakeModel, FakeQueue
-from tests.functional.web.people import bearer, sign_in
+from tests.functional.web.people import FakeIdentities, bearer, sign_in
 from tests.functional.web.turn_stage import TurnStage
 from tests.policy_cases import ORDER
 from tests.support_stage import SupportStage
 from web import WebServices, create_app
-from web.services import SupportServices
+from web.services import ConsoleServices, SupportServices
 
 CHAT = "/support/chat"
 
@@ -60,6 +62,7 @@ class SupportRoom:
     stage: SupportStage
     turn_stage: TurnStage
     queue: RunningQueue
+    identities: FakeIdentities
     client: FlaskClient
 
     @classmethod
@@ -70,6 +73,7 @@ class SupportRoom:
         facade = Facade(
             turns=stage.turns, queue=queue, waiting_room=NoWaiting(), clock=stage.clock, deadline_seconds=120
         )
+        signing_in = sign_in()
         services = WebServices(
             settings=Settings(),
             facade=facade,
@@ -78,8 +82,13 @@ class SupportRoom:
             diagnose=lambda: (),
             inspection=cast("Inspection", None),
             streams=turn_stage.streams,
-            sign_in=sign_in(),
+            sign_in=signing_in,
             support=SupportServices(stage.desk, stage.conversations, stage.approval_desk, stage.eligibility),
+            console=ConsoleServices(
+                sessions=RedisSessions(turn_stage.redis),
+                inspection=SqlInspection(stage.database),
+                over_https_only=False,
+            ),
         )
         today = SqlOrderRefunds(stage.database).standing([]).today
         mine = replace(ORDER, customer_id="alice", delivered_on=today)
@@ -89,7 +98,8 @@ class SupportRoom:
             replace(mine, id="B1", customer_id="bob"),
         ]
         SqlSeeds(stage.database).put([Customer("alice", "Alice", ""), Customer("bob", "Bob", "")], placed)
-        return cls(stage, turn_stage, queue, create_app(services).test_client())
+        identities = cast("FakeIdentities", signing_in.identities)
+        return cls(stage, turn_stage, queue, identities, create_app(services).test_client())
 
     def chat(
         self,

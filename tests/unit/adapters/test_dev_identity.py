@@ -8,7 +8,7 @@ import pytest
 import time_machine
 
 from refund_agent.adapters.dev_identity import STAFF, DevIdentities, kept_secret
-from refund_agent.identity import Customer, Identity, Person, Staff
+from refund_agent.identity import Customer, Identity, Person
 from tests.unit.adapters.signing import sign
 
 SECRET = "0123456789-0123456789-0123456789-dev"
@@ -19,11 +19,12 @@ def dev(secret: str = SECRET) -> DevIdentities:
     return DevIdentities(secret=secret, customers=lambda: [ALICE])
 
 
-def test_the_picker_offers_the_customers_and_one_member_of_staff() -> None:
-    assert dev().people() == [ALICE, Person(STAFF, STAFF.name)]
+def test_the_picker_offers_the_customers_two_who_may_write_and_one_who_only_reads() -> None:
+    assert dev().people() == [ALICE, *(Person(staff, staff.name) for staff in STAFF)]
+    assert [staff.may_write for staff in STAFF] == [True, True, False]
 
 
-@pytest.mark.parametrize("identity", [Customer("customer-1"), STAFF, Staff("s", "Sam", may_write=False)])
+@pytest.mark.parametrize("identity", [Customer("customer-1"), *STAFF])
 def test_a_minted_token_names_who_was_picked_in_every_process(identity: Identity) -> None:
     assert dev().verify(dev().mint(identity)) == identity
 

@@ -1,0 +1,91 @@
+"""Makes the console's pages, and serves the files that they load."""
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+from flask import Blueprint, Response, render_template
+
+from web.console.door import present_session
+from web.console.writing import FILTERS
+from web.kinds import Kind
+from web.problems import Problem, Refused
+
+HOME: Final = "/console/"
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    # With `no-referrer`, the default, a browser sends `Origin: null` with our own forms.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_TYPES: Final = {"css": "text/css", "js": "text/javascript"}
+_FILES_LAST: Final = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An entry of the navigation: the page `/console/<path>`."""
+
+    path: str
+    title: str
+
+
+PLACES: Final = (Place("stuck", "Stuck turns"),)
+
+
+def lead_to(address: str) -> Response:
+    """Answer a form with the page to see next; reloading that sends nothing again."""
+    return Response(status=303, headers={"Location": address})
+
+
+class Pages:
+    """Makes pages from templates. The files' address changes with their content, so they may be kept."""
+
+    def __init__(self) -> None:
+        folder = files("web").joinpath("static", "console")
+        self._files = {
+            one.name: one.read_bytes()
+            for one in sorted(folder.iterdir(), key=lambda one: one.name)
+            if one.name.rpartition(".")[2] in _TYPES
+        }
+        whole = hashlib.sha256(b"".join(self._files.values()))
+        self._version = whole.hexdigest()[:12]
+
+    def show(self, template: str, *, status: int = 200, place: str = "", **context: object) -> Response:
+        """Answer with a page; `place` is the entry of the navigation that it belongs to."""
+        text = render_template(
+            f"console/{template}",
+            session=present_session(),
+            places=PLACES,
+            place=place,
+            asset=self.address,
+            **context,
+        )
+        answer = Response(text, status=status, mimetype="text/html")
+        answer.headers.update(HEADERS)
+        return answer
+
+    def address(self, name: str) -> str:
+        """Return where a file of ours is served."""
+        return f"/console/static/{self._version}/{name}"
+
+    def install(self, routes: Blueprint) -> None:
+        """Serve `web/static/console` to everybody, and teach templates how things are written."""
+        for name, write in FILTERS.items():
+            routes.add_app_template_filter(write, name)
+
+        @routes.get("/static/<version>/<name>")
+        def file(version: str, name: str) -> Response:
+            content = self._files.get(name)
+            if content is None:
+                raise Refused(Problem(Kind.NOT_FOUND, "There is nothing at this path. Nothing was done."))
+            answer = Response(content, mimetype=_TYPES[name.rpartition(".")[2]])
+            answer.headers["Cache-Control"] = _FILES_LAST if version == self._version else "no-store"
+            return answer
