@@ -30,6 +30,7 @@ from refund_agent.ports import (
     CompletionTimedOut,
     Ledger,
     Model,
+    Queue,
     ToolDeclaration,
 )
 from refund_agent.tools import Toolbox
@@ -54,8 +55,12 @@ class Recorder:
         """Record `thinking` before, and `step` after each completion."""
         return RecordingModel(model, self.journal)
 
+    def queue(self, queue: Queue) -> Queue:
+        """Record `queued` as a turn's message is published."""
+        return RecordingQueue(queue, self.journal)
+
     def toolbox(self, toolbox: Toolbox) -> Toolbox:
-        """Record `tool_call` and `tool_result`."""
+        """Record `tool_call`, `tool_result`, and what a tool's answer means: `policy` or `hand_off`."""
         return RecordingToolbox(toolbox, self.journal)
 
     def ledger(self, ledger: Ledger) -> Ledger:
@@ -103,6 +108,23 @@ def _tell_step(answer: CompletionAnswer) -> dict[str, object]:
             assert_never(answer)
 
 
+class RecordingQueue:
+    """Implements the port `Queue` around another."""
+
+    def __init__(self, queue: Queue, journal: Journal) -> None:
+        self._queue = queue
+        self._journal = journal
+
+    def put(self, turn_id: str) -> None:
+        """Tell, and publish: in this order, or the worker's first event would come before."""
+        self._journal.note(turn_id, "queued", {})
+        self._queue.put(turn_id)
+
+    def is_empty(self) -> bool:
+        """Whether no message waits for a worker."""
+        return self._queue.is_empty()
+
+
 class RecordingToolbox(Toolbox):
     """A toolbox around another."""
 
@@ -123,6 +145,8 @@ class RecordingToolbox(Toolbox):
             self._journal.note(turn.id, "tool_result", told)
             if "decision" in answer and "policy" in answer:  # a tool that only asks what the policy says
                 self._journal.note(turn.id, "policy", {**which, **answer})
+            if answer.get("handed_over"):
+                self._journal.note(turn.id, "hand_off", {**which, "to": "person"})
         return result
 
 

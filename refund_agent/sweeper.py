@@ -5,10 +5,12 @@ The sweeper never sends a refund and never makes a claim sendable again. It ends
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from itertools import takewhile
 
 import structlog
 
+from refund_agent.journal import Journal
 from refund_agent.outcomes import Broken, DeadlinePassed, NotAccepted, TurnOutcome
 from refund_agent.ports import Audit, Events, Queue, QueueUnavailable, Sweeps, Turns
 
@@ -18,12 +20,22 @@ log = structlog.stdlib.get_logger(__name__)
 class Sweeper:
     """One pass over what other processes may have left behind."""
 
-    def __init__(self, *, sweeps: Sweeps, turns: Turns, queue: Queue, audit: Audit, events: Events) -> None:
+    def __init__(  # noqa: PLR0913 - the ports of the sweeper, all in sight
+        self,
+        *,
+        sweeps: Sweeps,
+        turns: Turns,
+        queue: Queue,
+        audit: Audit,
+        events: Events,
+        journal: Journal,
+    ) -> None:
         self._sweeps = sweeps
         self._turns = turns
         self._queue = queue
         self._audit = audit
         self._events = events
+        self._journal = journal
 
     def sweep(self) -> None:
         """Mend everything once; raises `StoreUnavailable` and is then simply run again later."""
@@ -53,6 +65,7 @@ class Sweeper:
     def _lapse_claims(self) -> None:
         for record in self._sweeps.lapse_claims():
             log.error("refund_unknown", turn_id=record.turn_id, why="its worker died before it could settle")
+            self._journal.note(record.turn_id, "settle", {"by": "sweeper", **asdict(record)})
 
     def _resume_turns(self) -> None:
         """Queue silent and lost turns again; what cannot be published now is found again later."""

@@ -21,10 +21,11 @@ from refund_agent.identity import SignIn
 from refund_agent.limits import Limiter
 from refund_agent.ports import Model, Queue
 from refund_agent.providers import Endpoint
+from refund_agent.recorder import Recorder
 from refund_agent.sessions import Sessions
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
-from refund_agent.wiring import NO_KEY, WORKER_ALIVE_SECONDS, Stores
+from refund_agent.wiring import NO_KEY, WORKER_ALIVE_SECONDS, Stores, open_journal
 
 
 def build_sign_in(settings: Settings, stores: Stores) -> SignIn | None:
@@ -58,9 +59,15 @@ def build_limiter(settings: Settings, stores: Stores) -> Limiter:
     )
 
 
+def build_recorded_queue(stores: Stores, queue: Queue) -> Queue:
+    """Build the broker as the support agent sees it: what is queued is an event of its turn."""
+    return Recorder(open_journal(stores)).queue(queue)
+
+
 def build_approval_desk(stores: Stores, *, queue: Queue) -> ApprovalDesk:
     """Build where staff decide."""
-    return ApprovalDesk(SqlApprovals(stores.database), SqlConversations(stores.database), queue)
+    recorded = build_recorded_queue(stores, queue)
+    return ApprovalDesk(SqlApprovals(stores.database), SqlConversations(stores.database), recorded)
 
 
 def build_support_desk(settings: Settings, stores: Stores) -> SupportDesk:

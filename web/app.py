@@ -55,7 +55,7 @@ def create_app(services: WebServices) -> Flask:
         api.register_blueprint(tickets.blueprint(services.sign_in.tickets))
     if services.support is not None and services.streams is not None:
         support = services.support
-        api.register_blueprint(support_chat.blueprint(support.desk, services.facade, services.streams))
+        api.register_blueprint(support_chat.blueprint(support.desk, support.facade, services.streams))
         api.register_blueprint(conversations.blueprint(support.conversations))
         api.register_blueprint(support_orders.blueprint(support.eligibility))
         api.register_blueprint(approvals.blueprint(support.approvals))

@@ -45,8 +45,9 @@ STOP_WAITING = "refund-agent-stop-waiting"
 
 @dataclass(frozen=True, slots=True)
 class SupportServices:
-    """What the support agent's routes call."""
+    """What the support agent's routes call; `facade` queues as refund chat's does, and records it."""
 
+    facade: Asks
     desk: SupportDesk
     conversations: Conversations
     approvals: ApprovalDesk

@@ -1,6 +1,6 @@
 """What gunicorn loads: `web.wsgi:application()`. The only module of the web that builds anything real."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from flask import Flask
@@ -9,6 +9,7 @@ from refund_agent import doctor, logs, wiring, wiring_orders, wiring_support
 from refund_agent.doctor_celery import check_celery
 from refund_agent.doctor_support import check_support
 from refund_agent.facade import Facade
+from refund_agent.ports import Queue
 from refund_agent.settings import Settings, read_settings
 from tasks.app import app as celery_app
 from tasks.queue import CeleryQueue
@@ -51,13 +52,17 @@ def build_services(settings: Settings) -> WebServices:
     )
     queue = CeleryQueue(celery_app, doorbell=stores.redis, deadline_seconds=settings.turn_deadline_seconds)
     sign_in = wiring_support.build_sign_in(settings, stores)
-    facade = Facade(
-        turns=stores.turns,
-        queue=queue,
-        waiting_room=room,
-        clock=stores.clock,
-        deadline_seconds=settings.turn_deadline_seconds,
-    )
+
+    def facade_over(queue: Queue) -> Facade:
+        return Facade(
+            turns=stores.turns,
+            queue=queue,
+            waiting_room=room,
+            clock=stores.clock,
+            deadline_seconds=settings.turn_deadline_seconds,
+        )
+
+    facade = facade_over(queue)
 
     def diagnose() -> list[doctor.Finding]:
         return [
@@ -79,7 +84,7 @@ def build_services(settings: Settings) -> WebServices:
         sign_in=sign_in,
         policy_desk=_policy_desk(settings, stores),
         retention=wiring.build_retention(stores),
-        support=None if sign_in is None else _support(settings, stores, queue=queue),
+        support=None if sign_in is None else _support(settings, stores, queue=queue, facade_over=facade_over),
         console=None if sign_in is None else _console(settings, stores, parts=parts),
     )
 
@@ -92,11 +97,14 @@ def _console(settings: Settings, stores: wiring.Stores, *, parts: wiring.WebPart
     )
 
 
-def _support(settings: Settings, stores: wiring.Stores, *, queue: CeleryQueue) -> SupportServices:
+def _support(
+    settings: Settings, stores: wiring.Stores, *, queue: Queue, facade_over: Callable[[Queue], Facade]
+) -> SupportServices:
     orders = wiring_orders.build_orders(settings, stores.database, today=stores.clock.today())
     desk = wiring_support.build_support_desk(settings, stores)
     approvals = wiring_support.build_approval_desk(stores, queue=queue)
-    return SupportServices(desk, desk.conversations, approvals, orders.eligibility)
+    facade = facade_over(wiring_support.build_recorded_queue(stores, queue))
+    return SupportServices(facade, desk, desk.conversations, approvals, orders.eligibility)
 
 
 def _policy_desk(settings: Settings, stores: wiring.Stores) -> PolicyDesk:

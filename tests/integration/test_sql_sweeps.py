@@ -4,6 +4,9 @@ import pytest
 
 from refund_agent.adapters.sql_sweeps import MAX_OWNERS
 from refund_agent.outcomes import NotAccepted, Paid
+from refund_agent.sweeper import Sweeper
+from tests.fake_events import FakeJournal
+from tests.fakes import FakeAudit, FakeEvents, FakeQueue
 from tests.integration.conftest import Stores
 
 
@@ -116,3 +119,23 @@ def test_a_stopping_worker_hands_over_its_turns_but_never_one_with_a_refund_in_f
     assert stores.turns.checkpoint(idle) is False
     assert stores.turns.checkpoint(sending) is True
     assert stores.turns.checkpoint(other) is True
+
+
+def test_a_claim_that_the_sweeper_gives_up_is_an_event_of_its_turn(stores: Stores) -> None:
+    turn, _ = stores.claimed()
+    stores.silence_owner_of(turn.id)
+    journal, queue = FakeJournal(), FakeQueue()
+    sweeper = Sweeper(
+        sweeps=stores.sweeps,
+        turns=stores.turns,
+        queue=queue,
+        audit=FakeAudit(),
+        events=FakeEvents(),
+        journal=journal,
+    )
+
+    sweeper.sweep()
+
+    assert [(noted, kind) for noted, kind, _ in journal.noted] == [(turn.id, "settle")]
+    assert journal.bodies("settle")[0]["state"] == "unknown"
+    assert journal.bodies("settle")[0]["by"] == "sweeper"

@@ -11,6 +11,16 @@ from tests.simulation.outside import Broker, Mirror, Wires
 from tests.simulation.timing import Timing
 
 
+class NobodyNotes:
+    """Implements the port `Journal`: no event is evidence about money."""
+
+    def note(self, turn_id: str, kind: str, body: object) -> None:
+        pass
+
+
+NOBODY_NOTES = NobodyNotes()
+
+
 class Core:
     """Builds what one process needs; the outside world is the same for all of them."""
 
@@ -66,7 +76,12 @@ class Core:
     def sweeper(self, *, turns: object) -> Any:
         """Return a worker process's sweeper."""
         return self._modules["refund_agent.sweeper"].Sweeper(
-            sweeps=self.sweeps, turns=turns, queue=self._broker, audit=self._mirror, events=self._wires
+            sweeps=self.sweeps,
+            turns=turns,
+            queue=self._broker,
+            audit=self._mirror,
+            events=self._wires,
+            journal=NOBODY_NOTES,
         )
 
     def runner(self, *, turns: object, ledger: object, clock: object, owner: str) -> Any:

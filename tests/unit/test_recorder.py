@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import cast
 
 import pytest
+from marshmallow import Schema
 
 from refund_agent import prompts
 from refund_agent.loop import Loop
@@ -14,10 +15,10 @@ from refund_agent.policy import Approved, Decision, Denied, LockedFacts, decide
 from refund_agent.ports import CompletionAnswer
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
-from refund_agent.tools import Toolbox
+from refund_agent.tools import Tool, Toolbox
 from refund_agent.turn import ToolCall
 from tests.fake_events import FakeJournal
-from tests.fakes import FakeModel, calls, calls_refund, fails, says, times_out
+from tests.fakes import FakeModel, FakeQueue, calls, calls_refund, fails, says, times_out
 from tests.policy_cases import CASE, RULES
 from tests.unit.desk import Desk
 
@@ -185,3 +186,26 @@ def test_the_policys_word_is_told_with_every_rule_that_was_asked(recorded: Recor
         ("return_window_closed", "objects"),
     ]
     assert "rules" not in recorded.journal.bodies("decision")[0], "said once, not twice"
+
+
+def test_what_is_queued_is_told_before_a_worker_can_take_it(recorded: RecordedDesk) -> None:
+    queue = FakeQueue()
+    told: list[list[str]] = []
+    queue.before = lambda: told.append(list(recorded.journal.kinds))
+
+    recorded.recorder.queue(queue).put("turn-1")
+
+    assert told == [["queued"]]
+    assert queue.queued == ["turn-1"]
+
+
+def test_a_hand_over_to_a_person_is_an_event_of_its_turn(recorded: RecordedDesk) -> None:
+    hands_over = Tool("escalate_to_human", "", Schema(), lambda *_: {"handed_over": True})
+    toolbox = recorded.recorder.toolbox(Toolbox([hands_over]))
+
+    toolbox.answer(recorded.begin(), CallPosition(1, 0), ToolCall("c1", "escalate_to_human", "{}"))
+
+    assert recorded.journal.kinds == ["tool_call", "tool_result", "hand_off"]
+    assert recorded.journal.bodies("hand_off") == [
+        {"call": "1.0", "tool": "escalate_to_human", "to": "person"}
+    ]

@@ -16,6 +16,7 @@ from refund_agent.facade import Facade
 from refund_agent.inspection import Inspection
 from refund_agent.orders import Customer, Order
 from refund_agent.ports import CompletionAnswer
+from refund_agent.recorder import Recorder
 from refund_agent.settings import Settings
 from tests.fakes import FakeModel, FakeQueue
 from tests.functional.web.people import FakeIdentities, bearer, sign_in
@@ -71,7 +72,11 @@ class SupportRoom:
         queue = RunningQueue(lambda turn_id: stage.runner().run(turn_id))
         stage.queue, stage.approval_desk = queue, replace(stage.approval_desk, queue=queue)
         facade = Facade(
-            turns=stage.turns, queue=queue, waiting_room=NoWaiting(), clock=stage.clock, deadline_seconds=120
+            turns=stage.turns,
+            queue=Recorder(stage.journal).queue(queue),
+            waiting_room=NoWaiting(),
+            clock=stage.clock,
+            deadline_seconds=120,
         )
         signing_in = sign_in()
         services = WebServices(
@@ -83,7 +88,9 @@ class SupportRoom:
             inspection=cast("Inspection", None),
             streams=turn_stage.streams,
             sign_in=signing_in,
-            support=SupportServices(stage.desk, stage.conversations, stage.approval_desk, stage.eligibility),
+            support=SupportServices(
+                facade, stage.desk, stage.conversations, stage.approval_desk, stage.eligibility
+            ),
             console=ConsoleServices(
                 sessions=RedisSessions(turn_stage.redis),
                 inspection=SqlInspection(stage.database),
