@@ -1,16 +1,26 @@
 """Deciding about approvals: saved once, together with the turn that sends the refund.
 
 The turn's id is the approval's, so a second one cannot be made. It is stored as queued in the commit that
-saves the decision: should its message be lost, or this process die, the sweeper queues it again.
+saves the decision: should its message be lost, or this process die, the sweeper queues it again. What is
+decided or expires is said in the conversation in the same commit.
 """
 
 from dataclasses import dataclass
 
 import structlog
 
-from refund_agent.approvals import Approval, Approvals, ApprovalState, DecideAnswer, Decided
-from refund_agent.conversations import Conversations, Entry
+from refund_agent.approvals import (
+    Approval,
+    Approvals,
+    ApprovalState,
+    BrokenOff,
+    DecideAnswer,
+    Decided,
+    announce_result,
+)
+from refund_agent.conversations import Conversations
 from refund_agent.ports import Queue, QueueUnavailable
+from refund_agent.replies import status_line
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -32,21 +42,27 @@ class ApprovalDesk:
         return self.approvals.find(approval_id)
 
     def decide(self, approval_id: str, *, approve: bool, by: str, note: str) -> DecideAnswer:
-        """Save a decision, tell it in the conversation, and let the refund's turn run."""
+        """Save a decision, and let the refund's turn run."""
         answer = self.approvals.decide(approval_id, approve=approve, by=by, note=note)
-        if isinstance(answer, Decided):
-            self._tell(answer.approval)
-            if approve:
-                self._queue_turn(answer.approval.id)
+        if isinstance(answer, Decided) and approve:
+            self._queue_turn(answer.approval.id)
         return answer
 
     def expire(self) -> int:
-        """Expire what waited too long and say so in its conversation; return how many."""
+        """Expire what waited too long; return how many."""
         expired = self.approvals.expire()
         for approval in expired:
             log.warning("approval_expired", approval_id=approval.id)
-            self._tell(approval)
         return len(expired)
+
+    def tell_broken_off(self) -> int:
+        """Tell the customer of each approved refund whose turn died before it could; return how many."""
+        broken_off = self.approvals.broken_off()
+        for found in broken_off:
+            approval = found.approval
+            log.error("approved_refund_broken_off", approval_id=approval.id)
+            self.conversations.add(approval.conversation_id, announce_result(approval, _result(found)))
+        return len(broken_off)
 
     def _queue_turn(self, turn_id: str) -> None:
         try:
@@ -54,14 +70,8 @@ class ApprovalDesk:
         except QueueUnavailable as error:
             log.warning("approval_left_to_the_sweeper", turn_id=turn_id, error=str(error))
 
-    def _tell(self, approval: Approval) -> None:
-        said = {
-            "approved": "A colleague approved your refund. It is being sent.",
-            "declined": f"A colleague declined your refund: {approval.decision_note}",
-            "expired": "Your refund was not decided in time, so the request has expired. You may ask again.",
-            "pending": "Your refund waits for a colleague's decision.",
-        }[approval.state]
-        entry = Entry(
-            "approval", approval.decided_by or "system", said, key=f"{approval.id}:{approval.state}"
-        )
-        self.conversations.add(approval.conversation_id, entry)
+
+def _result(found: BrokenOff) -> str:
+    if found.refund is None or found.refund.state == "closed":
+        return "The approved refund was not sent: it could not be carried out in time. No money moved."
+    return status_line(found.refund, currency="")

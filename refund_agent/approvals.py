@@ -9,6 +9,9 @@ import json
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from refund_agent.conversations import Entry
+from refund_agent.outcomes import RefundRecord
+
 ApprovalState: TypeAlias = Literal["pending", "approved", "declined", "expired"]
 
 
@@ -75,14 +78,31 @@ class OwnRequest:
     """The requester may not decide about it. Nothing was changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class BrokenOff:
+    """An approved refund whose turn ended before it could say what became of it.
+
+    `refund` is its ledger row; without one, or with a `closed` one, nothing was sent or ever will be.
+    """
+
+    approval: Approval
+    refund: RefundRecord | None
+
+
 DecideAnswer: TypeAlias = Decided | NotPending | NoSuchApproval | OwnRequest
 
 
 class Approvals(Protocol):
-    """The approvals; any call may raise `StoreUnavailable`."""
+    """The approvals; any call may raise `StoreUnavailable`.
+
+    Each state that one comes to is said in its conversation in the same commit, by `announce`.
+    """
 
     def request(self, new: NewApproval) -> Approval:
-        """Store a pending approval; an order has one at a time, and then that one is returned."""
+        """Store a pending approval; an order has one at a time, and then that one is returned.
+
+        A turn that asks again after a crash gets what became of its first asking.
+        """
         ...
 
     def find(self, approval_id: str) -> Approval | None:
@@ -103,6 +123,31 @@ class Approvals(Protocol):
     def expire(self) -> list[Approval]:
         """Expire what waited too long; return each once."""
         ...
+
+    def broken_off(self) -> list[BrokenOff]:
+        """Return those approved ones whose turn has ended and whose result nobody has told yet."""
+        ...
+
+
+def announce(approval: Approval) -> Entry:
+    """Say in the conversation where an approval stands."""
+    said = {
+        "pending": "This refund waits for a colleague's decision.",
+        "approved": "A colleague approved your refund. It is being sent.",
+        "declined": f"A colleague declined your refund: {approval.decision_note}",
+        "expired": "Your refund was not decided in time, so the request has expired. You may ask again.",
+    }[approval.state]
+    return Entry("approval", approval.decided_by or "system", said, key=f"{approval.id}:{approval.state}")
+
+
+def announce_result(approval: Approval, told: str) -> Entry:
+    """Say in the conversation what became of an approved refund: once, whoever comes to say it."""
+    return Entry("refund", "system", told, key=result_key(approval.id))
+
+
+def result_key(approval_id: str) -> str:
+    """Return the key of the one entry that tells an approved refund's result."""
+    return f"{approval_id}:result"
 
 
 def bind(customer_id: str, order_id: str, amount_cents: int) -> str:

@@ -63,11 +63,10 @@ class Usage:
 
 
 class Conversations(Protocol):
-    """The conversations; any call may raise `StoreUnavailable`."""
+    """The conversations; any call may raise `StoreUnavailable`.
 
-    def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
-        """Store a new conversation, or bring one that is there already to the top."""
-        ...
+    A new one begins with its first turn, in the same commit: `Turns.create`.
+    """
 
     def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
         """Return it, or None when it is not there or not this customer's; None as customer: staff asks."""

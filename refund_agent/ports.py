@@ -131,7 +131,8 @@ class Turns(Protocol):
     def create(self, new: NewTurn) -> CreateAnswer:
         """Store a turn as `stored`; its deadline is computed here, from database time.
 
-        Of two requests with one idempotency key, the first is stored.
+        Of two requests with one idempotency key, the first is stored. A conversation that is not there yet
+        begins in the same commit: there is none without a turn.
         """
         ...
 

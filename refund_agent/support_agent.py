@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from refund_agent.approvals import Approval, Approvals
-from refund_agent.conversations import Conversations, Entry
+from refund_agent.approvals import Approval, Approvals, announce_result
+from refund_agent.conversations import Conversations
 from refund_agent.eligibility import Eligibility
 from refund_agent.injection import flags
 from refund_agent.journal import Journal
@@ -110,10 +110,7 @@ class ApprovedRefund:
         else:
             why = str(answer.get("error", "it was refused")).removeprefix("not sent: ")
             told = f"The approved refund was not sent: {why}"
-        entry = Entry(
-            "refund", "system", told, key=f"{approval.id}:{turn.refund.state if turn.refund else 'no'}"
-        )
-        self.conversations.add(approval.conversation_id, entry)
+        self.conversations.add(approval.conversation_id, announce_result(approval, told))
         return Replied(told)
 
     def _send(self, turn: Turn, approval: Approval) -> Answer | Superseded:

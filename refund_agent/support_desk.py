@@ -80,8 +80,8 @@ class SupportDesk:
         return self._ask(message, conversation, hand)
 
     def _ask(self, message: Message, conversation: Conversation | None, hand: Hand) -> Asked:
+        """Hand the turn over; a new conversation begins in the commit that stores its first turn."""
         conversation_id = conversation.id if conversation else _new_id(message)
-        opened = self.conversations.open(conversation_id, customer_id=message.customer_id)
         new = NewTurn(
             id=message.turn_id,
             user_id=message.customer_id,
@@ -90,9 +90,9 @@ class SupportDesk:
             idempotency_key=message.idempotency_key,
             fingerprint=message.fingerprint,
             agent="support",
-            conversation_id=opened.id,
+            conversation_id=conversation_id,
         )
-        return Asked(opened.id, hand(new))
+        return Asked(conversation_id, hand(new))
 
     def _find(self, message: Message) -> Conversation | None:
         """Return the conversation that the message belongs to; a keyed one may have begun it before."""

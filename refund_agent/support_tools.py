@@ -177,9 +177,8 @@ class SupportTools:
                 expiry_days=self._eligibility.rules.approval_expiry_days,
             )
         )
-        waiting = "This refund waits for a colleague's decision."
-        entry = Entry("approval", "system", waiting, key=f"{approval.id}:pending")
-        self._conversations.add(turn.conversation_id, entry)
+        if approval.state != "pending":  # asked before a crash, and decided meanwhile
+            return error(f"not sent by you: a colleague has decided about it; it was {approval.state}")
         return {
             "decision": "needs_approval",
             "because": say(decision),

@@ -6,18 +6,28 @@ Every tool call keeps its answer. What is too long loses its oldest tool bodies 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from refund_agent.outcomes import Replied, TurnOutcome
+from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
 from refund_agent.turn import AssistantMessage, Message, ToolResult, UserMessage
 
 MAX_HISTORY_CHARACTERS = 48_000
 TRIMMED = '{"trimmed": true}'
 UNANSWERED = '{"error": "not run: the request ended before this call was answered"}'
+ATTEMPTED = (
+    '{"error": "the request ended before this call was answered; a refund was attempted in it, and what '
+    'became of it is not known here: do not promise anything and do not call it failed"}'
+)
 NO_REPLY = "(This request ended without an answer.)"
 
 
-def finished(messages: Sequence[Message], outcome: TurnOutcome) -> list[Message]:
-    """Return one ended turn's messages as the next turn is given them: calls answered, reply added."""
-    whole = _answer_all_calls(messages)
+def finished(
+    messages: Sequence[Message], outcome: TurnOutcome, refund: RefundRecord | None = None
+) -> list[Message]:
+    """Return one ended turn's messages as the next turn is given them: calls answered, reply added.
+
+    What a worker's death left unanswered is said to have not run only where nothing was attempted.
+    """
+    attempted = refund is not None and refund.state != "closed"
+    whole = _answer_all_calls(messages, ATTEMPTED if attempted else UNANSWERED)
     text = outcome.text if isinstance(outcome, Replied) else NO_REPLY
     return [*whole, AssistantMessage(text)]
 
@@ -34,8 +44,8 @@ def join(turns: Sequence[Sequence[Message]], *, limit: int = MAX_HISTORY_CHARACT
     return [message for turn in kept for message in turn]
 
 
-def _answer_all_calls(messages: Iterable[Message]) -> list[Message]:
-    """Give every call that a crash left unanswered an answer, where it belongs."""
+def _answer_all_calls(messages: Iterable[Message], answer: str) -> list[Message]:
+    """Give every call that a crash left unanswered this answer, where it belongs."""
     whole: list[Message] = []
     open_calls: list[str] = []
     for message in messages:
@@ -43,12 +53,12 @@ def _answer_all_calls(messages: Iterable[Message]) -> list[Message]:
             if open_calls:
                 open_calls.pop(0)
         else:
-            whole += [ToolResult(call_id, UNANSWERED) for call_id in open_calls]
+            whole += [ToolResult(call_id, answer) for call_id in open_calls]
             open_calls = []
         whole.append(message)
         if isinstance(message, AssistantMessage):
             open_calls = [call.id for call in message.tool_calls]
-    return whole + [ToolResult(call_id, UNANSWERED) for call_id in open_calls]
+    return whole + [ToolResult(call_id, answer) for call_id in open_calls]
 
 
 def _size(turns: Iterable[Iterable[Message]]) -> int:

@@ -67,8 +67,11 @@ def build_agents(
 
 
 def build_chores(settings: Settings, stores: Stores, *, queue: Queue) -> list[Callable[[], object]]:
-    """Build what a worker does beside sweeping: it expires approvals that nobody decided."""
-    return [build_approval_desk(stores, queue=queue).expire] if settings.support.enabled else []
+    """Build what a worker does beside sweeping: it tells of approvals that expired or broke off."""
+    if not settings.support.enabled:
+        return []
+    desk = build_approval_desk(stores, queue=queue)
+    return [desk.expire, desk.tell_broken_off]
 
 
 def _refunds(settings: Settings, stores: Stores, *, ledger: Ledger, events: Events) -> Refunds:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from refund_agent import prompts
+from refund_agent.adapters import sql_entries
 from refund_agent.adapters.sql_approvals import SqlApprovals
 from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_database import Database
@@ -94,7 +95,7 @@ class SupportStage:
 
     def open(self, customer_id: str) -> str:
         """Begin a conversation."""
-        return self.conversations.open(str(uuid.uuid4()), customer_id=customer_id).id
+        return open_conversation(self.database, customer_id)
 
     def say(self, text: str, *script: Script, conversation_id: str, customer_id: str) -> TurnRecord:
         """Let a turn of the conversation be stored, and run while the model answers by `script`."""
@@ -158,6 +159,14 @@ class SupportStage:
     def tool_answers(self) -> list[str]:
         """Every tool result that the model was last shown, in order."""
         return [m.content for m in self.model.asked[-1].messages if isinstance(m, ToolResult)]
+
+
+def open_conversation(database: Database, customer_id: str) -> str:
+    """Store an empty conversation; in production one begins with its first turn."""
+    conversation_id = str(uuid.uuid4())
+    with database.transaction() as tx:
+        sql_entries.open_conversation(database, tx, conversation_id, customer_id=customer_id)
+    return conversation_id
 
 
 def reply_of(turn: TurnRecord) -> str:

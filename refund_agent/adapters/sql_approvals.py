@@ -3,21 +3,26 @@
 import uuid
 from typing import Any
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Connection, Select, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
-from refund_agent.adapters.sql_support_tables import approvals
-from refund_agent.adapters.sql_tables import turns
+from refund_agent.adapters.sql_entries import add_entry, entry_id
+from refund_agent.adapters.sql_rows import RECORD_COLUMNS, refund_record
+from refund_agent.adapters.sql_support_tables import approvals, conversations, entries
+from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.approvals import (
     Approval,
     ApprovalState,
+    BrokenOff,
     DecideAnswer,
     Decided,
     NewApproval,
     NoSuchApproval,
     NotPending,
     OwnRequest,
+    announce,
     bind,
+    result_key,
 )
 from refund_agent.ports import StoreUnavailable
 from refund_agent.turn import encode_messages
@@ -25,6 +30,9 @@ from refund_agent.turn import encode_messages
 TURN_MS = 3600 * 1000
 """How long an approved refund may wait for a broker or a worker before it is given up."""
 DAY_MS = 24 * 3600 * 1000
+MAX_BROKEN_OFF = 100
+_NAMES = uuid.UUID("5d2a1f0e-93c4-4b0b-8a63-1f3c7a0d9e42")
+"""The namespace of approvals' ids: a turn that asks again for the same refund finds its first asking."""
 
 _COLUMNS = (
     approvals.c.id,
@@ -43,6 +51,17 @@ _COLUMNS = (
     approvals.c.decision_note,
 )
 """In the order of `Approval`'s fields."""
+_ENDED_WITHOUT_A_WORD = (
+    select(*_COLUMNS, *RECORD_COLUMNS)
+    .select_from(
+        approvals.join(turns, turns.c.id == approvals.c.id)
+        .join(conversations, conversations.c.id == approvals.c.conversation_id)  # old ones are forgotten
+        .outerjoin(refunds, refunds.c.turn_id == approvals.c.id)
+    )
+    .where(approvals.c.state == "approved", turns.c.state == "ended", turns.c.outcome != "replied")
+    .order_by(turns.c.ended_at_ms.desc())
+    .limit(MAX_BROKEN_OFF)
+)
 
 
 class SqlApprovals:
@@ -52,9 +71,11 @@ class SqlApprovals:
         self._database = database
 
     def request(self, new: NewApproval) -> Approval:
-        """Store a pending approval; an order has one at a time, and then that one is returned."""
+        """Store a pending approval, unless the turn has asked for it before or the order has one pending."""
+        asked = f"{new.turn_id} {bind(new.customer_id, new.order_id, new.amount_cents)}"
+        approval_id = str(uuid.uuid5(_NAMES, asked))
         row = {
-            "id": str(uuid.uuid4()),
+            "id": approval_id,
             "turn_id": new.turn_id,
             "conversation_id": new.conversation_id,
             "customer_id": new.customer_id,
@@ -68,12 +89,16 @@ class SqlApprovals:
             "expires_at_ms": now_ms() + new.expiry_days * DAY_MS,
         }
         store = self._database.insert_or_ignore(approvals).values(row).returning(*_COLUMNS)
+        before = _asked().where(approvals.c.id == approval_id)
         waiting = _asked().where(approvals.c.order_id == new.order_id, approvals.c.state == "pending")
         with self._database.transaction() as tx:
-            stored = tx.execute(store).one_or_none() or tx.execute(waiting).one_or_none()
-        if stored is None:
+            stored = tx.execute(store).one_or_none()
+            if stored is not None:
+                return self._announced(tx, Approval(*stored))
+            stands = tx.execute(before).one_or_none() or tx.execute(waiting).one_or_none()
+        if stands is None:
             raise StoreUnavailable("the order's pending approval has just been decided")
-        return Approval(*stored)
+        return Approval(*stands)
 
     def find(self, approval_id: str) -> Approval | None:
         """Return one, or None."""
@@ -107,10 +132,10 @@ class SqlApprovals:
         )
         with self._database.transaction() as tx:
             row = tx.execute(decide).one_or_none()
-            if row is not None and approve:
-                tx.execute(self._database.insert_or_ignore(turns).values(_turn(approval_id, by)))
-        if row is not None:
-            return Decided(Approval(*row))
+            if row is not None:
+                if approve:
+                    tx.execute(self._database.insert_or_ignore(turns).values(_turn(approval_id, by)))
+                return Decided(self._announced(tx, Approval(*row)))
         found = self.find(approval_id)
         if found is None:
             return NoSuchApproval()
@@ -124,8 +149,25 @@ class SqlApprovals:
             .values(state="expired", decided_at_ms=now_ms())
             .returning(*_COLUMNS)
         )
-        with self._database.statement() as one:
-            return [Approval(*row) for row in one.execute(expire)]
+        with self._database.transaction() as tx:
+            return [self._announced(tx, Approval(*row)) for row in tx.execute(expire).all()]
+
+    def broken_off(self) -> list[BrokenOff]:
+        """Return those approved ones whose turn has ended and whose result nobody has told yet."""
+        with self._database.transaction(read_only=True) as tx:
+            ended = tx.execute(_ENDED_WITHOUT_A_WORD).all()
+            results = {row.id: entry_id(result_key(row.id)) for row in ended}
+            told = set(tx.execute(select(entries.c.id).where(entries.c.id.in_(results.values()))).scalars())
+        return [_broken_off(row) for row in ended if results[row.id] not in told]
+
+    def _announced(self, tx: Connection, approval: Approval) -> Approval:
+        add_entry(self._database, tx, approval.conversation_id, announce(approval))
+        return approval
+
+
+def _broken_off(row: Any) -> BrokenOff:  # noqa: ANN401 - a row of `_ENDED_WITHOUT_A_WORD`
+    refund = row[len(_COLUMNS) :]
+    return BrokenOff(Approval(*row[: len(_COLUMNS)]), None if refund[0] is None else refund_record(refund))
 
 
 def _turn(approval_id: str, by: str) -> dict[str, object]:

@@ -1,17 +1,18 @@
 """Conversations in SQL. What the agent said is read from its turns; nothing is stored twice."""
 
-import uuid
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sqlalchemy import func, insert, select, tuple_, update
+from sqlalchemy import func, select, tuple_, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_entries import add_entry
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, read_outcome, refund_record
 from refund_agent.adapters.sql_support_tables import conversations, entries
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
-from refund_agent.outcomes import Replied, TurnOutcome
+from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
+from refund_agent.replies import status_line
 from refund_agent.transcripts import finished, join, words_of_a_person, words_of_the_customer
 from refund_agent.turn import Message, Turn, UserMessage, decode_messages
 
@@ -25,8 +26,6 @@ _COLUMNS = (
     conversations.c.created_at_ms,
     conversations.c.updated_at_ms,
 )
-_NAMES = uuid.UUID("6f1c1a52-0f0b-4a0e-9d0b-2f6a4f6f7b11")
-"""The namespace of keyed entries' ids."""
 _SPEAKERS: dict[str, Any] = {"customer": "customer", "staff": "staff"}
 
 
@@ -35,19 +34,6 @@ class SqlConversations:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
-        """Store a new conversation, or bring one that is there already to the top."""
-        new = {
-            "id": conversation_id,
-            "customer_id": customer_id,
-            "owner": "agent",
-            "created_at_ms": now_ms(),
-            "updated_at_ms": now_ms(),
-        }
-        with self._database.transaction() as tx:
-            tx.execute(self._database.insert_or_ignore(conversations).values(new))
-            return Conversation(*tx.execute(_touch(conversation_id).returning(*_COLUMNS)).one())
 
     def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
         """Return it, or None when it is not there or not this customer's; None as customer: staff asks."""
@@ -98,7 +84,8 @@ class SqlConversations:
         pieces: list[tuple[int, list[Message]]] = []
         for row in said:
             outcome = cast("TurnOutcome", read_outcome(row.outcome, row.reply, row.reason))
-            pieces.append((row.created_at_ms, finished(decode_messages(row.transcript), outcome)))
+            messages = finished(decode_messages(row.transcript), outcome, _refund_of(row))
+            pieces.append((row.created_at_ms, messages))
         for entry in noted:
             word = words_of_the_customer if entry.kind == "customer" else words_of_a_person
             pieces.append((entry.at_ms, [word(entry.text)]))
@@ -107,8 +94,7 @@ class SqlConversations:
     def add(self, conversation_id: str, entry: Entry) -> None:
         """Record something said or done outside a turn."""
         with self._database.transaction() as tx:
-            tx.execute(self._database.insert_or_ignore(entries).values(_entry(conversation_id, entry)))
-            tx.execute(_touch(conversation_id))
+            add_entry(self._database, tx, conversation_id, entry)
 
     def hand(self, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
         """Give the conversation to a person or back to the agent; False when it is there already."""
@@ -116,23 +102,8 @@ class SqlConversations:
         with self._database.transaction() as tx:
             if tx.execute(hand.values(owner=to, updated_at_ms=now_ms())).rowcount != 1:
                 return False
-            tx.execute(insert(entries).values(_entry(conversation_id, entry)))
+            add_entry(self._database, tx, conversation_id, entry)
         return True
-
-
-def _touch(conversation_id: str) -> Any:  # noqa: ANN401 - an SQLAlchemy UPDATE
-    return update(conversations).where(conversations.c.id == conversation_id).values(updated_at_ms=now_ms())
-
-
-def _entry(conversation_id: str, entry: Entry) -> dict[str, object]:
-    return {
-        "id": str(uuid.uuid5(_NAMES, entry.key) if entry.key else uuid.uuid4()),
-        "conversation_id": conversation_id,
-        "kind": entry.kind,
-        "author": entry.author,
-        "text": entry.text,
-        "at_ms": now_ms(),
-    }
 
 
 def _entries_of(conversation_id: str) -> Any:  # noqa: ANN401 - an SQLAlchemy SELECT
@@ -166,14 +137,26 @@ def _turns_of(conversation_id: str, limit: int) -> Any:  # noqa: ANN401 - an SQL
     )
 
 
+def _refund_of(row: Any) -> RefundRecord | None:  # noqa: ANN401 - a row of `_turns_of`
+    return None if row.turn_id is None else refund_record(row[-len(RECORD_COLUMNS) :])
+
+
 def _lines_of_turn(row: Any) -> list[Line]:  # noqa: ANN401 - a row of `_turns_of`
     first = decode_messages(row.transcript)[0]
     asked = first.content if isinstance(first, UserMessage) else ""
     lines = [Line(row.created_at_ms, "customer", asked, row.turn)]
     outcome = read_outcome(row.outcome, row.reply, row.reason)
-    refund = None if row.turn_id is None else refund_record(row[-len(RECORD_COLUMNS) :])
+    refund = _refund_of(row)
     if isinstance(outcome, Replied):
         lines.append(Line(row.ended_at_ms, "agent", outcome.text, row.turn, refund))
     elif outcome is not None:
-        lines.append(Line(row.ended_at_ms, "system", "This message was not answered.", row.turn, refund))
+        lines.append(Line(row.ended_at_ms, "system", _without_an_answer(refund), row.turn, refund))
     return lines
+
+
+def _without_an_answer(refund: RefundRecord | None) -> str:
+    """Say that a turn ended without a reply, and what its refund came to all the same."""
+    told = "This message was not answered."
+    if refund is None or refund.state == "closed":
+        return told
+    return f"{told} {status_line(refund, currency='')}"

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Executable, bindparam, case, func, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_entries import open_conversation
 from refund_agent.adapters.sql_rows import (
     FIND_REFUND,
     OWN_TURN,
@@ -78,7 +79,10 @@ class SqlTurns:
         self._begin = _begin(lease_ms=round(lease_seconds * 1000))
 
     def create(self, new: NewTurn) -> CreateAnswer:
-        """Store a turn as `stored`; one per idempotency key, and one unended per conversation."""
+        """Store a turn as `stored`, and its conversation with it if that is new.
+
+        One per idempotency key, and one unended per conversation.
+        """
         row = {
             "id": new.id,
             "agent": new.agent,
@@ -89,8 +93,10 @@ class SqlTurns:
             "fingerprint": new.fingerprint,
             "transcript": encode_messages([UserMessage(new.message)]),
         }
-        with self._database.statement() as one:
+        with self._database.transaction() if new.conversation_id else self._database.statement() as one:
             if one.execute(self._create, row).one_or_none() is not None:
+                if new.conversation_id:
+                    open_conversation(self._database, one, new.conversation_id, customer_id=new.user_id)
                 return Created()
         with self._database.statement() as one:
             held = one.execute(_KEY_HOLDER, {"key": new.idempotency_key}).one_or_none()

@@ -15,6 +15,7 @@ from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval, NewApproval
 from refund_agent.ports import StoreUnavailable
 from tests.integration.conftest import Stores
+from tests.support_stage import open_conversation
 from web import commands_approvals
 
 BY = ["--by", "ann", "--note", "seen the photos"]
@@ -43,10 +44,9 @@ class Desk:
         self.runner: FlaskCliRunner = app.test_cli_runner()
 
     def waiting(self, order_id: str = "ORD-1005") -> Approval:
-        conversation = self.conversations.open(str(uuid.uuid4()), customer_id="cust-ada")
         new = NewApproval(
             turn_id=str(uuid.uuid4()),
-            conversation_id=conversation.id,
+            conversation_id=open_conversation(self.stores.database, "cust-ada"),
             customer_id="cust-ada",
             order_id=order_id,
             amount_cents=50001,

@@ -8,6 +8,7 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import func, select, update
 
+from refund_agent.adapters import sql_approvals
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_support_tables import approvals, orders
 from refund_agent.adapters.sql_sweeps import SqlSweeps
@@ -22,7 +23,7 @@ from refund_agent.approvals import (
     NotPending,
     OwnRequest,
 )
-from refund_agent.outcomes import RefundRecord, Replied, Unknown
+from refund_agent.outcomes import CallPosition, Claimed, RefundRecord, Replied, Unknown
 from refund_agent.ports import StoreUnavailable
 from refund_agent.runner import NothingToDo
 from refund_agent.sweeper import Sweeper
@@ -93,7 +94,12 @@ def turns_of(stage: SupportStage, approval: Approval) -> int:
 def sweeper_of(stage: SupportStage) -> Sweeper:
     sweeps = SqlSweeps(stage.database, lease_seconds=15, payments_timeout_seconds=10)
     return Sweeper(
-        sweeps=sweeps, turns=stage.turns, queue=stage.queue, audit=FakeAudit(), events=FakeEvents()
+        sweeps=sweeps,
+        turns=stage.turns,
+        queue=stage.queue,
+        audit=FakeAudit(),
+        events=FakeEvents(),
+        journal=stage.journal,
     )
 
 
@@ -393,3 +399,81 @@ def test_an_approved_refund_has_one_row_in_the_ledger(stage: SupportStage, waiti
     with stage.database.transaction() as tx:
         rows = tx.execute(select(refunds.c.turn_id).where(refunds.c.order_id == ORDER)).scalars().all()
     assert rows == [waiting.id]
+
+
+# --- An approved refund that breaks off -----------------------------------------------------------
+
+
+def die_before_telling(stage: SupportStage, approval: Approval) -> None:
+    """Let the approved refund's turn come to its end without anybody who could say so."""
+    with stage.database.transaction() as tx:
+        tx.execute(update(turns).where(turns.c.id == approval.id).values(deadline_at_ms=1))
+    sweeper_of(stage).sweep()
+
+
+def test_an_approved_refund_that_never_ran_is_told_to_have_moved_nothing(
+    stage: SupportStage, waiting: Approval
+) -> None:
+    decide(stage, waiting)
+    die_before_telling(stage, waiting)
+    deliver_all(stage)
+
+    assert [stage.approval_desk.tell_broken_off() for _ in range(2)] == [1, 0]
+    assert said(stage, waiting)[1:] == [
+        "The approved refund was not sent: it could not be carried out in time. No money moved."
+    ]
+    assert stage.payments.requests == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [(None, "Refund sent: 500.01 for order ORD-1005"), (Unknown("ReadTimeout"), "Refund not certain yet")],
+)
+def test_an_approved_refund_whose_worker_died_after_it_was_sent_is_told_from_the_ledger(
+    stage: SupportStage, waiting: Approval, answer: Unknown | None, told: str
+) -> None:
+    stage.payments.endings = [] if answer is None else [answer]
+    decide(stage, waiting)
+    turn = stage.turns.begin(waiting.id, owner="w1")
+    assert turn is not None
+    claim = stage.ledger.claim(turn, call=CallPosition(0, 0), order_id=ORDER, amount_cents=CENTS)
+    assert isinstance(claim, Claimed)
+    stage.ledger.settle(claim.record, epoch=turn.epoch, answer=stage.payments.refund(ORDER, CENTS))
+    die_before_telling(stage, waiting)
+
+    assert stage.approval_desk.tell_broken_off() == 1
+    assert len(said(stage, waiting)) == 2
+    assert said(stage, waiting)[-1].startswith(told)
+
+
+def test_an_approved_refund_that_was_told_is_not_told_again(stage: SupportStage, waiting: Approval) -> None:
+    decide(stage, waiting)
+    deliver_all(stage)
+    assert stage.approval_desk.tell_broken_off() == 0
+
+
+def test_a_turn_that_asks_again_after_a_crash_makes_no_second_approval(
+    stage: SupportStage, waiting: Approval
+) -> None:
+    asked = NewApproval(
+        waiting.turn_id, waiting.conversation_id, ADA, ORDER, CENTS, waiting.reason, "2026-11", 7
+    )
+    decide(stage, waiting, approve=False)
+
+    assert stage.approvals.request(asked).state == "declined"
+    assert stage.approvals.page(state="pending", limit=10) == []
+
+
+def test_a_decision_that_cannot_be_told_is_not_saved(
+    stage: SupportStage, waiting: Approval, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(*_: object) -> None:
+        raise StoreUnavailable("lost between the decision and its announcement")
+
+    monkeypatch.setattr(sql_approvals, "add_entry", lose)
+    with pytest.raises(StoreUnavailable):
+        decide(stage, waiting)
+    found = stage.approvals.find(waiting.id)
+    assert found is not None
+    assert found.state == "pending"
+    assert turns_of(stage, waiting) == 0

@@ -5,17 +5,18 @@ import uuid
 import pytest
 from sqlalchemy import select, update
 
+from refund_agent.adapters import sql_turns
 from refund_agent.adapters.sql_conversations import MAX_LINES
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_support_tables import conversations, entries
 from refund_agent.conversations import Conversation, Cursor, Entry, Usage
-from refund_agent.facade import Ask, NotStored, Started
+from refund_agent.facade import Ask, Facade, NotStored, Started
 from refund_agent.limits import Asking, ConversationFull, TooFast
 from refund_agent.outcomes import ConversationBusy, Created
-from refund_agent.ports import CompletionAnswer
+from refund_agent.ports import CompletionAnswer, StoreUnavailable
 from refund_agent.support_desk import Asked, Message, NoSuchConversation, Said, WithPerson
 from refund_agent.turn import AssistantMessage, NewTurn, ToolCall, ToolResult, UserMessage
-from tests.fakes import calls, calls_refund, fails, says
+from tests.fakes import FakeWaitingRoom, calls, calls_refund, fails, says
 from tests.support_stage import SupportStage, reply_of, with_tokens
 from tests.whole_calls import assert_every_call_is_answered
 
@@ -145,6 +146,37 @@ def test_without_room_nothing_is_stored(
 def test_a_turn_that_was_not_stored_is_told_so(stage: SupportStage, conversation_id: str) -> None:
     message = Message("t-1", ADA, "Hello", conversation_id)
     assert stage.desk.say(message, lambda _: NotStored()) == Asked(conversation_id, NotStored())
+
+
+def test_a_first_message_that_is_not_stored_leaves_no_conversation(
+    stage: SupportStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(*_: object, **__: object) -> None:
+        raise StoreUnavailable("lost between the turn and its conversation")
+
+    monkeypatch.setattr(sql_turns, "open_conversation", lose)
+    said = stage.desk.say(Message("t-1", ADA, "Hello"), facade_of(stage).start)
+    assert isinstance(said, Asked)
+    assert said.ask == NotStored()
+    assert stage.conversations.page(customer_id=ADA, before=None, limit=10) == []
+    assert stage.turns.find("t-1") is None
+
+
+def test_a_conversation_begins_in_the_commit_that_stores_its_first_turn(stage: SupportStage) -> None:
+    said = stage.desk.say(Message("t-1", ADA, "Hello"), facade_of(stage).start)
+    assert isinstance(said, Asked)
+    (begun,) = stage.conversations.page(customer_id=ADA, before=None, limit=10)
+    assert (begun.id, begun.owner) == (said.conversation_id, "agent")
+
+
+def facade_of(stage: SupportStage) -> Facade:
+    return Facade(
+        turns=stage.turns,
+        queue=stage.queue,
+        waiting_room=FakeWaitingRoom(stage.clock),
+        clock=stage.clock,
+        deadline_seconds=120,
+    )
 
 
 # --- What was said --------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from refund_agent.outcomes import CallPosition, Claimed, Paid, PaymentAnswer, Re
 from refund_agent.retention import Place, Step, Tally
 from refund_agent.turn import NewTurn, Turn
 from tests.integration.conftest import Stores
+from tests.support_stage import open_conversation
 from web import commands_retention
 
 OLD_DAYS = 400
@@ -40,7 +41,7 @@ class Past:
 
     def conversation(self) -> str:
         """One old conversation with an entry."""
-        found = self.conversations.open(str(uuid.uuid4()), customer_id="cust-ada").id
+        found = open_conversation(self.stores.database, "cust-ada")
         self.conversations.add(found, Entry("staff", "ann", "Good morning"))
         self.ages(conversations, id=found, updated_at_ms=now_ms() - OLD_DAYS * DAY_MS)
         return found
@@ -64,11 +65,14 @@ class Past:
             event = {"turn_id": turn.id, "seq": 1, "kind": "x", "body": "{}", "at_ms": now_ms()}
             tx.execute(insert(events).values(event))
         self.ages(turns, id=turn.id, ended_at_ms=now_ms() - OLD_DAYS * DAY_MS)
+        self.ages(conversations, id=conversation_id, updated_at_ms=now_ms() - OLD_DAYS * DAY_MS)
         return turn
 
     def approval(self, turn_id: str, conversation_id: str) -> str:
         new = NewApproval(turn_id, conversation_id, "cust-ada", "A9", 50001, "much", "2026-11", 9999)
-        return SqlApprovals(self.stores.database).request(new).id
+        made = SqlApprovals(self.stores.database).request(new)
+        self.ages(conversations, id=conversation_id, updated_at_ms=now_ms() - OLD_DAYS * DAY_MS)
+        return made.id
 
     def ages(self, table: Table, *, id: str, **values: Any) -> None:  # noqa: A002 - the column's name
         with self.stores.database.transaction() as tx:
@@ -162,7 +166,7 @@ def test_a_pending_approval_keeps_its_conversation_and_a_decided_one_stays_when_
     purge(flask)
     assert past.left() == {
         "conversations": 1,
-        "conversation_entries": 1,
+        "conversation_entries": 2,
         "turns": 1,
         "events": 1,
         "approvals": 1,
@@ -174,6 +178,7 @@ def test_a_pending_approval_keeps_its_conversation_and_a_decided_one_stays_when_
     sender = past.stores.turns.begin(approval, owner="w1")
     assert sender is not None
     past.stores.turns.end(sender, Replied("sent"))
+    past.ages(conversations, id=conversation, updated_at_ms=now_ms() - OLD_DAYS * DAY_MS)
     purge(flask)
     assert past.left() == {"turns": 1, "approvals": 1}
 

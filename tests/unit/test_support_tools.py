@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from refund_agent.approvals import Approval, ApprovalState, DecideAnswer, NewApproval, NoSuchApproval, bind
+from refund_agent.approvals import (
+    Approval,
+    ApprovalState,
+    BrokenOff,
+    DecideAnswer,
+    NewApproval,
+    NoSuchApproval,
+    bind,
+)
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
 from refund_agent.eligibility import Eligibility
 from refund_agent.orders import Customer, Order, OrdersUnavailable, RefundsSoFar, Standing
@@ -89,6 +97,9 @@ class FakeApprovals:
     def expire(self) -> list[Approval]:
         return []
 
+    def broken_off(self) -> list[BrokenOff]:
+        return []
+
 
 class FakeConversations:
     """Keeps conversations and their entries."""
@@ -96,9 +107,6 @@ class FakeConversations:
     def __init__(self) -> None:
         self.owners: dict[str, Owner] = {"conv-1": "agent"}
         self.entries: list[tuple[str, Entry]] = []
-
-    def open(self, conversation_id: str, *, customer_id: str) -> Conversation:
-        return Conversation(conversation_id, customer_id, self.owners[conversation_id], 0, 0)
 
     def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
         return None

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refund_agent.outcomes import BudgetExhausted, Replied
+from refund_agent.outcomes import BudgetExhausted, GateState, RefundRecord, Replied
 from refund_agent.transcripts import (
+    ATTEMPTED,
     NO_REPLY,
     TRIMMED,
     UNANSWERED,
@@ -45,6 +46,20 @@ def stored_turns(draw: st.DrawFn) -> list[Message]:
         answered = draw(st.integers(0, how_many)) if is_last else how_many
         messages += [ToolResult(one.id, draw(st.text(max_size=60))) for one in asked[:answered]]
     return messages
+
+
+@pytest.mark.fault(250)
+@pytest.mark.parametrize(
+    ("state", "told"), [("unknown", ATTEMPTED), ("paid", ATTEMPTED), ("closed", UNANSWERED)]
+)
+def test_an_attempted_refund_whose_turn_died_is_never_said_to_have_not_run(
+    state: GateState, told: str
+) -> None:
+    died: list[Message] = [UserMessage("Refund A1"), AssistantMessage("", (call(),))]
+
+    whole = finished(died, BudgetExhausted(), RefundRecord("turn-1", state, "A1", 500))
+
+    assert ToolResult("c1", told) in whole
 
 
 endings = st.one_of(st.builds(Replied, st.text(max_size=20)), st.just(BudgetExhausted()))

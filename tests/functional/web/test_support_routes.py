@@ -182,6 +182,8 @@ def test_an_event_stream_is_given_to_whoever_accepts_one(room: SupportRoom) -> N
     )
     assert answer.status_code == 200
     assert answer.mimetype == "text/event-stream"
+    begun = room.stage.conversations.find(answer.headers["X-Conversation-Id"], customer_id="alice")
+    assert begun is not None, "a stream has no body to say in which conversation it is"
     names = [name for _, name, _ in read_stream(answer.data)]
     assert names[-1] == "ended"
     assert {"tool_call", "tool_result", "settle"} <= set(names)
