@@ -24,7 +24,8 @@ resultrepr_maxsize = 0  # the status word needs no echo in events
 
 # Early ack, no second try of any kind: a resumed turn comes from the sweeper, never from the broker.
 task_acks_late = False
-task_acks_on_failure_or_timeout = True
+task_acks_on_failure = True
+task_acks_on_timeout = True
 task_reject_on_worker_lost = False
 task_publish_retry = False  # a retried publish queues two copies and says nothing
 
@@ -58,7 +59,7 @@ worker_disable_prefetch = True  # a message in prefetch runs again after one dro
 
 # Flower sees tasks and phases, never customer text.
 worker_send_task_events = True
-worker_consumer = "tasks.consumer:GatheringConsumer"  # many events as one message
+worker_consumer = "tasks.consumer:TurnConsumer"  # many events as one message; back soon after an outage
 task_send_sent_event = False  # more than a third of a publish's CPU; /metrics tells what waits
 task_track_started = False
 worker_hijack_root_logger = False  # our JSON lines, see refund_agent/logs.py
