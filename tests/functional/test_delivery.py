@@ -99,6 +99,36 @@ def test_a_message_that_makes_no_sense_does_no_harm(stand: Stand, broker: Celery
     assert len(stand.turns()) == 1
 
 
+NO_MESSAGES = {
+    "text": b"not JSON",
+    "bytes": b"\xff\xfe\x00",
+    "a list": b"[]",
+    "a number": b"1",
+    "nothing in it": b"{}",
+    "no properties": b'{"body": "e30=", "headers": {}}',
+    "no delivery": b'{"body": "e30=", "headers": {}, "properties": {}}',
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("garbage", NO_MESSAGES.values(), ids=NO_MESSAGES.keys())
+def test_what_is_no_message_at_all_is_thrown_away_and_the_worker_goes_on(
+    stand: Stand, garbage: bytes
+) -> None:
+    """Whoever may use the broker may put anything there, and a turn may be running meanwhile."""
+    with Hold() as hold:
+        stand.model.will(hold.on(says("Hello.")))
+        soon = stand.chat_soon("hello")
+        assert stand.model.wait_for_requests(1)
+        with redis.Redis.from_url(stand.redis_url) as client:
+            client.lpush(QUEUE, garbage)
+            wait_until(lambda: not client.exists(QUEUE))
+        assert stand.chat("hello").status_code == 200
+
+    assert soon.result().json() == {"reply": "Hello."}
+    stand.worker.must_run()
+
+
 def test_a_message_whose_time_is_over_is_not_run(stand: Stand, broker: Celery) -> None:
     """Its turn was lost on the way; the sweeper may queue it again, while there is time."""
     stand.stop_worker()
