@@ -65,15 +65,15 @@ def shop(running_shop: Shop) -> Shop:
 
 
 @pytest.fixture
-def watch(shop: Shop) -> Iterator[Watch]:
+def watch(running_shop: Shop) -> Iterator[Watch]:
     """Listen to every page of the test; fail at its end for whatever was wrong."""
-    listening = Watch({shop.url})
+    listening = Watch({running_shop.url})
     yield listening
     assert listening.found == []
 
 
 @pytest.fixture
-def open_page(chromium: Browser, shop: Shop, watch: Watch) -> Iterator[OpenPage]:
+def open_page(chromium: Browser, running_shop: Shop, watch: Watch) -> Iterator[OpenPage]:
     """Give an opener of pages, each in a browser profile of its own, as another person has.
 
     It takes what Playwright's `new_context` takes: viewport, color_scheme, reduced_motion, locale, offline …
@@ -81,7 +81,7 @@ def open_page(chromium: Browser, shop: Shop, watch: Watch) -> Iterator[OpenPage]
     contexts = []
 
     def open_one(**options: Any) -> Page:
-        usual = {"base_url": shop.url, "viewport": DESK, "locale": "en-GB", "timezone_id": "UTC"}
+        usual = {"base_url": running_shop.url, "viewport": DESK, "locale": "en-GB", "timezone_id": "UTC"}
         context = chromium.new_context(**{**usual, **options})
         context.set_default_timeout(PATIENCE_MS)
         watch.listen(context)
@@ -94,6 +94,6 @@ def open_page(chromium: Browser, shop: Shop, watch: Watch) -> Iterator[OpenPage]
 
 
 @pytest.fixture
-def page(open_page: OpenPage) -> Page:
+def page(open_page: OpenPage, shop: Shop) -> Page:
     """Give a page in a desk's window."""
     return open_page()

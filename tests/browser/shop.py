@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from refund_agent.wiring_orders import plant_seeds
 from sandbox.http import serve
 from sandbox.model import Model
 from sandbox.payments import Payments
-from tests.functional.stand import PATIENCE_SECONDS, Row, Stand, run_stand
+from tests.functional.stand import Row, Stand, run_stand
 
+PATIENCE_SECONDS = 120.0
 ADA, BEN, CHEN, STAFF = "cust-ada", "cust-ben", "cust-chen", "dev-staff"
 USUAL = {
     "LLM_PROVIDER": "scripted",
@@ -34,6 +35,7 @@ class Shop:
     """A running service with its stand-ins. `url` is the web's; what moved is asked of payments itself."""
 
     stand: Stand
+    _planted: set[str] = field(default_factory=set, repr=False)
 
     @property
     def url(self) -> str:
@@ -52,26 +54,34 @@ class Shop:
         """Every refund that moved money, as payments has it: order id and cents, in order."""
         return self.payments.moved
 
-    def ledger(self) -> dict[str, Row]:
-        """Return the ledger: the row of each order id that a refund was claimed for in this test."""
-        rows = (self.stand.gate(turn["id"]) for turn in self.stand.turns())
-        return {row["order_id"]: row for row in rows if row is not None and row["order_id"]}
+    def turns(self) -> list[Row]:
+        """Return the rows of this test's turns, oldest first."""
+        return [turn for turn in self.stand.turns() if turn["id"] not in self._planted]
+
+    def refunds(self) -> dict[str, str]:
+        """Return what the ledger says of this test's refunds: the state of each, by its order."""
+        rows = [self.stand.gate(turn["id"]) for turn in self.turns()]
+        return {row["order_id"]: row["state"] for row in rows if row is not None and row["order_id"]}
 
     def begin_anew(self) -> None:
         """Forget everything and plant the seeds, lost refund included."""
         self.stand.forget()
         turns = SqlTurns(self.stand.database, clock=SystemClock(), deadline_seconds=30, lease_seconds=15)
         plant_seeds(self.stand.database, turns)
+        self._planted.clear()
+        self._planted.update(turn["id"] for turn in self.stand.turns())
 
     def token(self, person_id: str) -> str:
         """Return a token of a seeded customer, or of the member of staff."""
         token: str = self._send("POST", "/dev/token", {"id": person_id}).json()["token"]
         return token
 
-    def say(self, message: str, *, by: str = ADA, conversation_id: str = "") -> dict[str, Any]:
+    def say(
+        self, message: str, *, by: str = ADA, token: str = "", conversation_id: str = ""
+    ) -> dict[str, Any]:
         """Chat without a browser, and return the reply's document."""
         body = {"message": message, **({"conversation_id": conversation_id} if conversation_id else {})}
-        answer: dict[str, Any] = self._send("POST", "/support/chat", body, by=by).json()
+        answer: dict[str, Any] = self._send("POST", "/support/chat", body, by=by, token=token).json()
         return answer
 
     def get(self, path: str, *, by: str) -> Any:
@@ -82,8 +92,11 @@ class Shop:
         """Return what the API answers this person's write."""
         return self._send("POST", path, body, by=by).json()
 
-    def _send(self, method: str, path: str, body: Any = None, *, by: str = "") -> requests.Response:
-        headers = {"Authorization": f"Bearer {self.token(by)}"} if by else {}
+    def _send(
+        self, method: str, path: str, body: Any = None, *, by: str = "", token: str = ""
+    ) -> requests.Response:
+        token = token or (self.token(by) if by else "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
         with requests.Session() as session:
             session.trust_env = False
             answer = session.request(

@@ -55,5 +55,7 @@ class Watch:
             self.found.append(f"foreign request: {request.method} {request.url}")
 
     def _response(self, response: Response) -> None:
-        if response.status >= 400 and response.request.resource_type in PARTS:
-            self.found.append(f"{response.status} for {response.request.resource_type} {response.url}")
+        kind = response.request.resource_type
+        least = 500 if kind == "document" else 400  # a page may well say that something is not there
+        if kind in PARTS and response.status >= least:
+            self.found.append(f"{response.status} for {kind} {response.url}")

@@ -1,0 +1,30 @@
+"""A model that says nothing until it is told to: a page can be looked at in the middle of a turn."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from sandbox.answers import Answer
+from sandbox.conversation import Conversation
+from sandbox.model import Model
+from sandbox.script_parts import plain
+
+MOST_SECONDS = 15.0
+
+
+@contextmanager
+def held_completion(model: Model, *, after: int = 0) -> Generator[None]:
+    """Let the next completion, after so many others, wait until the context closes; all are plain English."""
+    go_on = threading.Event()
+
+    def held(conversation: Conversation) -> Answer:
+        go_on.wait(MOST_SECONDS)
+        return plain(conversation)
+
+    asked = model.request_count
+    model.will(*[plain] * after, held)
+    try:
+        yield
+        assert model.wait_for_requests(asked + after + 1), "nothing was asked that could be held"
+    finally:
+        go_on.set()
