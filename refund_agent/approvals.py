@@ -33,6 +33,7 @@ class Approval:
     expires_at_ms: int
     decided_by: str | None = None
     decision_note: str | None = None
+    decided_at_ms: int | None = None
 
     @property
     def is_intact(self) -> bool:

@@ -48,12 +48,18 @@ class Inspected:
 
 @dataclass(frozen=True, slots=True)
 class UnknownRefund:
-    """A refund whose answer was lost, as the person who resolves it needs to see it."""
+    """A refund whose answer was lost, as the person who resolves it needs to see it.
+
+    `customer_id` and `conversation_id` are empty where they are not known any more, or never were.
+    """
 
     record: RefundRecord
     age_seconds: float
+    sent_at_ms: int
     evidence: str
     late_answer: str
+    customer_id: str
+    conversation_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,7 @@ class AlreadyResolved:
     record: RefundRecord
     resolved_by: str
     note: str
+    resolved_at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +119,8 @@ class Inspection(Protocol):
         ...
 
     def resolve(self, turn_id: str, verdict: Verdict) -> Resolution:
-        """Save a person's answer about an unknown refund, once. Sends nothing."""
+        """Save a person's answer about an unknown refund, once, and tell it in its conversation.
+
+        Sends nothing.
+        """
         ...

@@ -83,6 +83,14 @@ def status_line(record: RefundRecord, currency: str) -> str:
             assert_never(record.state)
 
 
+def resolution_line(record: RefundRecord, currency: str) -> str:
+    """Say what a person has found out about a refund whose outcome was unknown."""
+    if record.state == "paid":
+        return f"A colleague has checked. {status_line(record, currency)}"
+    what = f"{write_cents(record.amount_cents, currency)} for order {record.order_id}"
+    return f"A colleague has checked: {what} was not refunded, and no money moved. You may ask for it again."
+
+
 def without_identifiers(text: str) -> str:
     """Take out internal names and ids, which help no customer."""
     return _IDENTIFIERS.sub(lambda found: _PLAIN.get(found[0].rstrip("()").lower(), ""), text)

@@ -1,6 +1,6 @@
 """The composition root: the only module that names an adapter."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import redis
@@ -142,6 +142,7 @@ class WebParts:
     presence: RedisPresence
     probes: dict[str, Callable[[], object]]
     inspection: SqlInspection
+    workers_alive: Callable[[], Collection[str] | None]
 
 
 def build_retention(stores: Stores) -> Retention:
@@ -157,11 +158,18 @@ def build_web(stores: Stores) -> WebParts:
         if not workers.alive(within_seconds=WORKER_ALIVE_SECONDS):
             raise LookupError("no worker has been heard of lately")
 
+    def workers_alive() -> Collection[str] | None:
+        try:
+            return workers.alive(within_seconds=WORKER_ALIVE_SECONDS)
+        except redis.RedisError:
+            return None
+
     return WebParts(
         figures=_figures(stores),
         presence=RedisPresence(stores.redis, kind="web"),
         probes={"database": stores.database.probe, "redis": stores.redis.ping, "worker": find_a_worker},
         inspection=SqlInspection(stores.database),
+        workers_alive=workers_alive,
     )
 
 

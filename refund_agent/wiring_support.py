@@ -11,10 +11,12 @@ from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.redis_sessions import RedisSessions
 from refund_agent.adapters.redis_tickets import RedisTickets
 from refund_agent.adapters.sql_approvals import SqlApprovals
+from refund_agent.adapters.sql_casebook import SqlCasebook
 from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_customers import list_customers
 from refund_agent.adapters.sql_usage import SqlUsage
 from refund_agent.approval_desk import ApprovalDesk
+from refund_agent.casebook import Casebook
 from refund_agent.doctor_support import check_support
 from refund_agent.fallback_model import FallbackModel
 from refund_agent.identity import SignIn
@@ -45,6 +47,11 @@ def build_sign_in(settings: Settings, stores: Stores) -> SignIn | None:
 def build_sessions(stores: Stores) -> Sessions:
     """Build where the console's sign-ins are kept."""
     return RedisSessions(stores.redis)
+
+
+def build_casebook(stores: Stores) -> Casebook:
+    """Build what the console looks through."""
+    return SqlCasebook(stores.database)
 
 
 def build_limiter(settings: Settings, stores: Stores) -> Limiter:

@@ -96,7 +96,7 @@ def _refunds(inspection: Inspection) -> AppGroup:
         match result:
             case Resolved(record):
                 click.echo(f"{turn_id} is now {record.state}. Nothing was sent.")
-            case AlreadyResolved(record, by, why):
+            case AlreadyResolved(record, by, why, _):
                 raise click.ClickException(
                     f"already resolved as {record.state} by {by}: {why}. Nothing was changed."
                 )

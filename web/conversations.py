@@ -21,6 +21,8 @@ from web.render import refund_view
 from web.schemas import StaffMessage
 
 PAGE_SIZE: Final = 20
+JOINED: Final = "A colleague has joined the conversation."
+BACK: Final = "The assistant answers again."
 NOT_FOUND: Final = "There is no such conversation. Nothing was stored or sent."
 NOT_READABLE: Final = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
 
@@ -82,12 +84,12 @@ class _StaffDesk:
 
     def take(self, conversation_id: UUID) -> Response:
         """Take the conversation over: the agent is silent in it from here on."""
-        entry = Entry("hand_off", require_staff(write=True).name, "A colleague has joined the conversation.")
+        entry = Entry("hand_off", require_staff(write=True).name, JOINED)
         return self._hand(conversation_id, to="person", entry=entry)
 
     def give_back(self, conversation_id: UUID) -> Response:
         """Give the conversation back to the agent."""
-        entry = Entry("taken_back", require_staff(write=True).name, "The assistant answers again.")
+        entry = Entry("taken_back", require_staff(write=True).name, BACK)
         return self._hand(conversation_id, to="agent", entry=entry)
 
     def _hand(self, conversation_id: UUID, *, to: Owner, entry: Entry) -> Response:

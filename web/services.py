@@ -1,10 +1,11 @@
 """What the web is given: it builds nothing, reads no environment and opens no connection itself."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from refund_agent.approval_desk import ApprovalDesk
+from refund_agent.casebook import Casebook
 from refund_agent.conversations import Conversations
 from refund_agent.doctor import Finding
 from refund_agent.eligibility import Eligibility
@@ -56,10 +57,19 @@ class SupportServices:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleServices:
-    """What the console's pages call. `over_https_only`: its cookie is sent over nothing else."""
+    """What the console's pages call.
+
+    `workers_alive` returns the processes heard of lately, None when that cannot be asked; a worker says that
+    it has a turn three times in `lease_seconds`. `over_https_only`: the cookie is sent over nothing else.
+    """
 
     sessions: Sessions
+    casebook: Casebook
     inspection: Inspection
+    approvals: ApprovalDesk
+    conversations: Conversations
+    workers_alive: Callable[[], Collection[str] | None]
+    lease_seconds: float
     over_https_only: bool
 
 

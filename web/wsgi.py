@@ -63,6 +63,7 @@ def build_services(settings: Settings) -> WebServices:
         )
 
     facade = facade_over(queue)
+    support = None if sign_in is None else _support(settings, stores, queue=queue, facade_over=facade_over)
 
     def diagnose() -> list[doctor.Finding]:
         return [
@@ -84,15 +85,22 @@ def build_services(settings: Settings) -> WebServices:
         sign_in=sign_in,
         policy_desk=_policy_desk(settings, stores),
         retention=wiring.build_retention(stores),
-        support=None if sign_in is None else _support(settings, stores, queue=queue, facade_over=facade_over),
-        console=None if sign_in is None else _console(settings, stores, parts=parts),
+        support=support,
+        console=None if support is None else _console(settings, stores, parts=parts, support=support),
     )
 
 
-def _console(settings: Settings, stores: wiring.Stores, *, parts: wiring.WebParts) -> ConsoleServices:
+def _console(
+    settings: Settings, stores: wiring.Stores, *, parts: wiring.WebParts, support: SupportServices
+) -> ConsoleServices:
     return ConsoleServices(
         sessions=wiring_support.build_sessions(stores),
+        casebook=wiring_support.build_casebook(stores),
         inspection=parts.inspection,
+        approvals=support.approvals,
+        conversations=support.conversations,
+        workers_alive=parts.workers_alive,
+        lease_seconds=settings.lease_seconds,
         over_https_only=settings.app_env == "production",
     )
 

@@ -49,6 +49,7 @@ _COLUMNS = (
     approvals.c.expires_at_ms,
     approvals.c.decided_by,
     approvals.c.decision_note,
+    approvals.c.decided_at_ms,
 )
 """In the order of `Approval`'s fields."""
 _ENDED_WITHOUT_A_WORD = (

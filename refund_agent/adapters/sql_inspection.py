@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_entries import add_entry
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, refund_record
+from refund_agent.adapters.sql_support_tables import approvals, orders
 from refund_agent.adapters.sql_tables import refunds, resolutions, turns
 from refund_agent.adapters.sql_turns import FOUND_COLUMNS, turn_record
+from refund_agent.conversations import Entry
 from refund_agent.inspection import (
     AlreadyResolved,
     Inspected,
@@ -18,12 +21,28 @@ from refund_agent.inspection import (
     UnknownRefund,
     Verdict,
 )
+from refund_agent.outcomes import RefundRecord
+from refund_agent.replies import resolution_line
 
 _TIMES = (
     turns.c.owner,
     now_ms() - turns.c.created_at_ms,
     turns.c.deadline_at_ms - now_ms(),
     turns.c.lease_until_ms - now_ms(),
+)
+
+_REFUNDS = refunds.outerjoin(turns, turns.c.id == refunds.c.turn_id).outerjoin(
+    approvals, approvals.c.id == refunds.c.turn_id
+)
+"""A refund with its turn; the turn of an approved one has the approval's id, and names who approved."""
+_CONVERSATION = func.coalesce(approvals.c.conversation_id, turns.c.conversation_id)
+_CIRCUMSTANCES = (
+    now_ms() - refunds.c.decided_at_ms,
+    refunds.c.decided_at_ms,
+    refunds.c.evidence,
+    refunds.c.late_answer,
+    func.coalesce(approvals.c.customer_id, turns.c.user_id),
+    _CONVERSATION,
 )
 
 
@@ -48,22 +67,19 @@ class SqlInspection:
 
     def unknown(self, *, limit: int) -> list[UnknownRefund]:
         """Return refunds whose outcome is unknown, oldest first."""
-        age_ms = now_ms() - refunds.c.decided_at_ms
         asked = (
-            select(*RECORD_COLUMNS, age_ms, refunds.c.evidence, refunds.c.late_answer)
+            select(*RECORD_COLUMNS, *_CIRCUMSTANCES)
+            .select_from(_REFUNDS)
             .where(refunds.c.state == "unknown")
             .order_by(refunds.c.decided_at_ms)
             .limit(limit)
         )
         with self._database.transaction(read_only=True) as tx:
             rows = cast("Sequence[Sequence[Any]]", tx.execute(asked).all())
-        return [
-            UnknownRefund(refund_record(record), age / 1000, evidence, late_answer)
-            for *record, age, evidence, late_answer in rows
-        ]
+        return [_unknown(row) for row in rows]
 
     def resolve(self, turn_id: str, verdict: Verdict) -> Resolution:
-        """Save a person's answer about an unknown refund, once. Sends nothing."""
+        """Save a person's answer about an unknown refund, once, and tell it in its conversation."""
         settled: dict[str, object] = (
             {"state": "paid", "refund_id": verdict.reference or f"resolved-by-{verdict.resolved_by}"}
             if verdict.money_moved
@@ -89,7 +105,20 @@ class SqlInspection:
                     resolved_at_ms=now_ms(),
                 )
             )
+            self._tell(tx, refund_record(row), resolved_by=verdict.resolved_by)
         return Resolved(refund_record(row))
+
+    def _tell(self, tx: Connection, record: RefundRecord, *, resolved_by: str) -> None:
+        """Say the answer in the refund's conversation, in the commit that saves it."""
+        where = (
+            select(_CONVERSATION, orders.c.currency)
+            .select_from(_REFUNDS.outerjoin(orders, orders.c.id == refunds.c.order_id))
+            .where(refunds.c.turn_id == record.turn_id)
+        )
+        conversation_id, currency = tx.execute(where).one()
+        if conversation_id:
+            entry = Entry("refund", resolved_by, resolution_line(record, currency or ""))
+            add_entry(self._database, tx, conversation_id, entry)
 
     def _inspect(self, asked: Select[*tuple[Any, ...]]) -> list[Inspected]:
         with self._database.transaction(read_only=True) as tx:
@@ -126,4 +155,18 @@ def _why_not(tx: Connection, turn_id: str) -> AlreadyResolved | NotUnknown:
     first = tx.execute(select(resolutions).where(resolutions.c.turn_id == turn_id)).one_or_none()
     if first is None:
         return NotUnknown(refund_record(row).state)
-    return AlreadyResolved(refund_record(row), first.resolved_by, first.note)
+    return AlreadyResolved(refund_record(row), first.resolved_by, first.note, first.resolved_at_ms)
+
+
+def _unknown(row: Sequence[Any]) -> UnknownRefund:
+    record = row[: len(RECORD_COLUMNS)]
+    age_ms, sent_at_ms, evidence, late_answer, customer_id, conversation_id = row[len(RECORD_COLUMNS) :]
+    return UnknownRefund(
+        record=refund_record(record),
+        age_seconds=age_ms / 1000,
+        sent_at_ms=sent_at_ms,
+        evidence=evidence,
+        late_answer=late_answer,
+        customer_id=customer_id or "",
+        conversation_id=conversation_id or "",
+    )

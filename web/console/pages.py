@@ -1,12 +1,15 @@
 """Makes the console's pages, and serves the files that they load."""
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
 from flask import Blueprint, Response, render_template
 
+from refund_agent.casebook import QueueName
+from refund_agent.ports import StoreUnavailable
 from web.console.door import present_session
 from web.console.writing import FILTERS
 from web.kinds import Kind
@@ -37,7 +40,11 @@ class Place:
     title: str
 
 
-PLACES: Final = (Place("stuck", "Stuck turns"),)
+PLACES: Final = (
+    Place("approvals", "Approvals"),
+    Place("unknown", "Unknown refunds"),
+    Place("stuck", "Stuck turns"),
+)
 
 
 def lead_to(address: str) -> Response:
@@ -48,7 +55,8 @@ def lead_to(address: str) -> Response:
 class Pages:
     """Makes pages from templates. The files' address changes with their content, so they may be kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, count_waiting: Callable[[], Mapping[QueueName, int]]) -> None:
+        self._count_waiting = count_waiting
         folder = files("web").joinpath("static", "console")
         self._files = {
             one.name: one.read_bytes()
@@ -60,9 +68,11 @@ class Pages:
 
     def show(self, template: str, *, status: int = 200, place: str = "", **context: object) -> Response:
         """Answer with a page; `place` is the entry of the navigation that it belongs to."""
+        session = present_session()
         text = render_template(
             f"console/{template}",
-            session=present_session(),
+            session=session,
+            waiting_in=self._waiting_in() if session else {},
             places=PLACES,
             place=place,
             asset=self.address,
@@ -71,6 +81,13 @@ class Pages:
         answer = Response(text, status=status, mimetype="text/html")
         answer.headers.update(HEADERS)
         return answer
+
+    def _waiting_in(self) -> Mapping[QueueName, int]:
+        """Return how much waits in each queue; nothing when the database cannot be asked."""
+        try:
+            return self._count_waiting()
+        except StoreUnavailable:
+            return {}
 
     def address(self, name: str) -> str:
         """Return where a file of ours is served."""

@@ -16,7 +16,13 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
 
     @routes.get("/stuck")
     def stuck() -> Response:
-        """List what is stuck, oldest first."""
+        """List what is stuck, oldest first, and whether its worker is still heard of."""
         require_staff(write=False)
-        found = console.inspection.stuck(limit=LIMIT)
-        return pages.show("stuck.html", place="stuck", found=found, limit=LIMIT)
+        return pages.show(
+            "stuck.html",
+            place="stuck",
+            found=console.inspection.stuck(limit=LIMIT),
+            workers=console.workers_alive(),
+            lease_seconds=console.lease_seconds,
+            limit=LIMIT,
+        )

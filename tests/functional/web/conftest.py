@@ -1,6 +1,6 @@
 """The web over a fake facade: requests through Flask's test client, and what the facade was asked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -15,6 +15,8 @@ from refund_agent.inspection import Inspection
 from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
 from refund_agent.settings import Settings
 from refund_agent.turn import NewTurn, TurnRecord
+from tests.functional.web.support_room import SupportRoom
+from tests.functional.web.turn_stage import TurnStage
 from web import WebServices, create_app
 from web.services import Probe
 
@@ -92,6 +94,13 @@ class Web:
 @pytest.fixture
 def web() -> Web:
     return Web()
+
+
+@pytest.fixture
+def room(database_url: str, redis_url: str) -> Iterator[SupportRoom]:
+    turn_stage = TurnStage(database_url, redis_url)
+    yield SupportRoom.open(turn_stage)
+    turn_stage.close()
 
 
 def problem_of(answer: TestResponse, status: int) -> dict[str, Any]:

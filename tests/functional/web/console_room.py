@@ -35,7 +35,7 @@ class Visitor:
     def get(self, path: str, **headers: str) -> TestResponse:
         return self.client.get(path, headers={**self.headers, **headers})
 
-    def post(self, path: str, headers: dict[str, str] | None = None, **fields: Any) -> TestResponse:
+    def post(self, path: str, /, headers: dict[str, str] | None = None, **fields: Any) -> TestResponse:
         """Send a form as a page of ours does."""
         data = {"csrf": self.csrf, **fields}
         return self.client.post(path, data=data, headers={**self.headers, **OWN_PAGE, **(headers or {})})

@@ -6,8 +6,15 @@ from refund_agent.identity import Customer, Identity, Person, Proof, SignIn, Sta
 
 ALICE, BOB = Customer("alice"), Customer("bob")
 DANA = Staff("dana", "Dana", may_write=True)
+ROBIN = Staff("robin", "Robin", may_write=True)
 SAM = Staff("sam", "Sam", may_write=False)
-KNOWN: dict[str, Identity] = {"is-alice": ALICE, "is-bob": BOB, "is-dana": DANA, "is-sam": SAM}
+KNOWN: dict[str, Identity] = {
+    "is-alice": ALICE,
+    "is-bob": BOB,
+    "is-dana": DANA,
+    "is-robin": ROBIN,
+    "is-sam": SAM,
+}
 
 
 def bearer(token: str) -> dict[str, str]:

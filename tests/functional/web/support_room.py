@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from refund_agent.adapters.redis_sessions import RedisSessions
+from refund_agent.adapters.sql_casebook import SqlCasebook
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_orders import SqlOrderRefunds
 from refund_agent.adapters.sql_seeds import SqlSeeds
@@ -64,6 +65,7 @@ class SupportRoom:
     turn_stage: TurnStage
     queue: RunningQueue
     identities: FakeIdentities
+    console: ConsoleServices
     client: FlaskClient
 
     @classmethod
@@ -79,6 +81,16 @@ class SupportRoom:
             deadline_seconds=120,
         )
         signing_in = sign_in()
+        console = ConsoleServices(
+            sessions=RedisSessions(turn_stage.redis),
+            casebook=SqlCasebook(stage.database),
+            inspection=SqlInspection(stage.database),
+            approvals=stage.approval_desk,
+            conversations=stage.conversations,
+            workers_alive=lambda: {"w1"},
+            lease_seconds=15,
+            over_https_only=False,
+        )
         services = WebServices(
             settings=Settings(),
             facade=facade,
@@ -91,11 +103,7 @@ class SupportRoom:
             support=SupportServices(
                 facade, stage.desk, stage.conversations, stage.approval_desk, stage.eligibility
             ),
-            console=ConsoleServices(
-                sessions=RedisSessions(turn_stage.redis),
-                inspection=SqlInspection(stage.database),
-                over_https_only=False,
-            ),
+            console=console,
         )
         today = SqlOrderRefunds(stage.database).standing([]).today
         mine = replace(ORDER, customer_id="alice", delivered_on=today)
@@ -106,7 +114,7 @@ class SupportRoom:
         ]
         SqlSeeds(stage.database).put([Customer("alice", "Alice", ""), Customer("bob", "Bob", "")], placed)
         identities = cast("FakeIdentities", signing_in.identities)
-        return cls(stage, turn_stage, queue, identities, create_app(services).test_client())
+        return cls(stage, turn_stage, queue, identities, console, create_app(services).test_client())
 
     def chat(
         self,

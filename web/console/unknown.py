@@ -1,0 +1,68 @@
+"""The queue of refunds whose answer was lost. A person says whether the money moved; that sends nothing."""
+
+from typing import Final, assert_never
+from uuid import UUID
+
+from flask import Blueprint, Response, request
+
+from refund_agent.identity import Staff
+from refund_agent.inspection import AlreadyResolved, Inspected, NotUnknown, Resolved, Verdict
+from web.console import fields
+from web.console.pages import Pages, lead_to
+from web.console.writing import write_time
+from web.identity import require_staff
+from web.kinds import Kind
+from web.problems import Problem, Refused
+from web.services import ConsoleServices
+
+LIMIT: Final = 100
+
+
+def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> None:
+    """Add the routes."""
+    inspection = console.inspection
+
+    @routes.get("/unknown")
+    def unknown() -> Response:
+        """List what is unknown, oldest first, with the evidence; after an answer, say what stands."""
+        require_staff(write=False)
+        found, done = inspection.unknown(limit=LIMIT), just_answered()
+        orders = [one.record.order_id for one in found]
+        currencies = console.casebook.currencies(orders)
+        return pages.show(
+            "unknown.html", place="unknown", found=found, done=done, currencies=currencies, limit=LIMIT
+        )
+
+    @routes.route("/unknown/<uuid:turn_id>", methods=["POST"])
+    def resolve(turn_id: UUID) -> Response:
+        """Save a person's answer, once."""
+        verdict = _read_verdict(require_staff(write=True))
+        answer = inspection.resolve(str(turn_id), verdict)
+        match answer:
+            case Resolved(record):
+                return lead_to(f"/console/unknown?done={record.turn_id}")
+            case AlreadyResolved(record, by, note, at_ms):
+                moved = "the money moved" if record.state == "paid" else "the money did not move"
+                reference = f", reference {record.refund_id}" if record.state == "paid" else ""
+                detail = f"{by} answered at {write_time(at_ms)} UTC: {moved}{reference}. {note}".strip()
+                raise Refused(Problem(Kind.STATE_CHANGED, f"{detail} Nothing was changed by you."))
+            case NotUnknown(state):
+                detail = f"It is not unknown but {state}. Nothing was changed."
+                raise Refused(Problem(Kind.STATE_CHANGED, detail))
+            case _:
+                assert_never(answer)
+
+    def just_answered() -> Inspected | None:
+        try:
+            found = inspection.turn(str(UUID(request.args.get("done", ""))))
+        except ValueError:
+            return None
+        settled = found is not None and found.turn.refund is not None and found.turn.refund.state != "unknown"
+        return found if settled else None
+
+
+def _read_verdict(staff: Staff) -> Verdict:
+    """Read which of the two answers it is: one needs payments' reference, the other a note."""
+    if fields.choice("answer", "moved", "not_moved") == "moved":
+        return Verdict(True, staff.id, fields.text("note", required=False), fields.line("reference"))  # noqa: FBT003 - reads as the answer it is
+    return Verdict(money_moved=False, resolved_by=staff.id, note=fields.text("note"))
