@@ -43,13 +43,21 @@ class Entry:
     key: str = ""
 
 
+LineKind: TypeAlias = EntryKind | Literal["reply", "unanswered"]
+"""What a line is, so that a page can say in its reader's language what is nobody's words: a hand-off, say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a conversation as people read it."""
+    """One line of a conversation as people read it.
+
+    `refund` is the ledger row of the line's turn; of a `refund` line, that of the approved refund.
+    """
 
     at_ms: int
     speaker: Literal["customer", "agent", "staff", "system"]
     text: str
+    kind: LineKind
     turn_id: str = ""
     refund: RefundRecord | None = None
 

@@ -126,6 +126,7 @@ def _show_line(line: Line) -> Mapping[str, object]:
     return {
         "at_ms": line.at_ms,
         "speaker": line.speaker,
+        "kind": line.kind,
         "text": line.text,
         "turn_id": line.turn_id or None,
         "refund": refund_view(line.refund),

@@ -13,6 +13,7 @@ FOR_CUSTOMERS: Final[Mapping[EventKind, frozenset[str]]] = {
     "tool_call": frozenset({"tool"}),
     "tool_result": frozenset({"tool", "ok"}),
     "decision": frozenset({"decision", "order_id", "amount_cents"}),
+    "claim": frozenset({"answer"}),
     "settle": frozenset({"state", "order_id", "amount_cents"}),
     "hand_off": frozenset(),
 }

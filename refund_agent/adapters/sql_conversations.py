@@ -6,10 +6,11 @@ from typing import Any, cast
 from sqlalchemy import func, select, tuple_, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
-from refund_agent.adapters.sql_entries import add_entry
+from refund_agent.adapters.sql_entries import add_entry, entry_id
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, read_outcome, refund_record
-from refund_agent.adapters.sql_support_tables import conversations, entries
+from refund_agent.adapters.sql_support_tables import approvals, conversations, entries
 from refund_agent.adapters.sql_tables import refunds, turns
+from refund_agent.approvals import result_key
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
 from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
 from refund_agent.replies import status_line
@@ -59,7 +60,12 @@ class SqlConversations:
         with self._database.statement() as one:
             said = [_lines_of_turn(row) for row in one.execute(_turns_of(conversation_id, MAX_LINES)).all()]
             noted = one.execute(_entries_of(conversation_id)).all()
-        between = [Line(e.at_ms, _SPEAKERS.get(e.kind, "system"), e.text) for e in noted]
+            approved = one.execute(_approved_refunds(conversation_id)).all()
+        told = {entry_id(result_key(row.turn_id)): refund_record(row) for row in approved}
+        between = [
+            Line(e.at_ms, _SPEAKERS.get(e.kind, "system"), e.text, e.kind, refund=told.get(e.id))
+            for e in noted
+        ]
         return sorted([line for turn in said for line in turn] + between, key=lambda line: line.at_ms)
 
     def usage(self, conversation_id: str) -> Usage:
@@ -116,6 +122,17 @@ def _entries_of(conversation_id: str) -> Any:  # noqa: ANN401 - an SQLAlchemy SE
     )
 
 
+def _approved_refunds(conversation_id: str) -> Any:  # noqa: ANN401 - an SQLAlchemy SELECT
+    """The refunds of this conversation that a person approved; an approval's turn has the approval's id."""
+    both = approvals.join(refunds, refunds.c.turn_id == approvals.c.id)
+    return (
+        select(*RECORD_COLUMNS)
+        .select_from(both)
+        .where(approvals.c.conversation_id == conversation_id)
+        .limit(MAX_LINES)
+    )
+
+
 def _turns_of(conversation_id: str, limit: int) -> Any:  # noqa: ANN401 - an SQLAlchemy SELECT
     """The newest turns of a conversation, joined with their refunds."""
     both = turns.outerjoin(refunds, refunds.c.turn_id == turns.c.id)
@@ -144,13 +161,15 @@ def _refund_of(row: Any) -> RefundRecord | None:  # noqa: ANN401 - a row of `_tu
 def _lines_of_turn(row: Any) -> list[Line]:  # noqa: ANN401 - a row of `_turns_of`
     first = decode_messages(row.transcript)[0]
     asked = first.content if isinstance(first, UserMessage) else ""
-    lines = [Line(row.created_at_ms, "customer", asked, row.turn)]
+    lines = [Line(row.created_at_ms, "customer", asked, "customer", row.turn)]
     outcome = read_outcome(row.outcome, row.reply, row.reason)
     refund = _refund_of(row)
     if isinstance(outcome, Replied):
-        lines.append(Line(row.ended_at_ms, "agent", outcome.text, row.turn, refund))
+        lines.append(Line(row.ended_at_ms, "agent", outcome.text, "reply", row.turn, refund))
     elif outcome is not None:
-        lines.append(Line(row.ended_at_ms, "system", _without_an_answer(refund), row.turn, refund))
+        lines.append(
+            Line(row.ended_at_ms, "system", _without_an_answer(refund), "unanswered", row.turn, refund)
+        )
     return lines
 
 

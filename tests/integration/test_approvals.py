@@ -166,9 +166,10 @@ def test_what_is_approved_is_sent_and_said_in_the_conversation(
         "A colleague approved your refund. It is being sent.",
         "Refund sent: 500.01 EUR for order ORD-1005. Reference: re-1, status: succeeded.",
     ]
-    assert stage.ledger.find(waiting.id) == RefundRecord(
-        waiting.id, "paid", ORDER, CENTS, "0.0", "re-1", "succeeded"
-    )
+    record = RefundRecord(waiting.id, "paid", ORDER, CENTS, "0.0", "re-1", "succeeded")
+    assert stage.ledger.find(waiting.id) == record
+    lines = stage.conversations.lines(waiting.conversation_id)
+    assert [(line.kind, line.refund) for line in lines if line.refund] == [("refund", record)]
 
 
 @pytest.mark.parametrize("approve", [True, False])

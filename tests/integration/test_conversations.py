@@ -269,6 +269,7 @@ def test_people_read_everything_in_order_with_what_became_of_money(
     lines = stage.conversations.lines(conversation_id)
     assert [line.speaker for line in lines] == ["customer", "agent", "customer", "system", "staff"]
     assert [line.at_ms for line in lines] == sorted(line.at_ms for line in lines)
+    assert [line.kind for line in lines] == ["customer", "reply", "customer", "unanswered", "staff"]
     refund = lines[1].refund
     assert refund is not None
     assert (refund.state, refund.amount_cents) == ("paid", 4_999)

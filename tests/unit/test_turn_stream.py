@@ -231,7 +231,7 @@ def test_a_turn_that_is_forgotten_meanwhile_ends_its_stream(stage: Stage) -> Non
 SECRET: dict[str, object] = {"text": "CANARY", "arguments": "CANARY", "result": "CANARY", "facts": "CANARY"}
 
 
-@pytest.mark.parametrize("kind", ["step", "policy", "flag", "correction", "usage", "claim"])
+@pytest.mark.parametrize("kind", ["step", "policy", "flag", "correction", "usage"])
 def test_what_is_for_staff_is_not_shown_to_a_customer(stage: Stage, kind: EventKind) -> None:
     stage.note(kind, **SECRET)
     stage.note("thinking")
@@ -240,7 +240,9 @@ def test_what_is_for_staff_is_not_shown_to_a_customer(stage: Stage, kind: EventK
     assert (1, kind) in stage.told(shows_all=True)
 
 
-@pytest.mark.parametrize("kind", ["tool_call", "tool_result", "decision", "settle", "hand_off", "begun"])
+@pytest.mark.parametrize(
+    "kind", ["tool_call", "tool_result", "decision", "claim", "settle", "hand_off", "begun"]
+)
 def test_a_customer_sees_of_an_event_what_is_meant_for_them(stage: Stage, kind: EventKind) -> None:
     stage.note(kind, tool="issue_refund", order_id="A1", **SECRET)
     stage.end()
@@ -282,3 +284,10 @@ def test_each_event_is_told_once_and_in_order_whatever_is_heard(acts: list[Act],
     told = stage.told(after=after)
     newest = len(stage.stored.rows)
     assert told == [*((seq, "step") for seq in range(after + 1, newest + 1)), (newest + 1, "ended")]
+
+
+def test_a_customer_is_told_that_payments_is_asked_as_soon_as_the_claim_stands(stage: Stage) -> None:
+    stage.note("claim", answer="claimed", order_id="A1", amount_cents=1)
+    stage.end()
+    text = b"".join(stage.stream(shows_all=False))
+    assert b'event: claim\ndata: {"answer": "claimed", "at_ms": ' in text
