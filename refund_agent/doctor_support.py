@@ -1,5 +1,6 @@
 """What is unsafe or cannot work in the support agent's settings. Nothing, while it is not turned on."""
 
+import re
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -7,6 +8,7 @@ from refund_agent.doctor import LOOPBACK_HOSTS, Finding, Severity
 from refund_agent.providers import PRESETS, Endpoint
 from refund_agent.settings import Settings
 
+_ORIGIN_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 MIN_SECRET_BYTES: Final = 32
 """What RFC 7518 (3.2) asks of an HS256 secret; a shorter one verifies nothing here."""
 
@@ -15,7 +17,14 @@ def check_support(settings: Settings) -> list[Finding]:
     """Judge the support agent's settings of one process by every rule."""
     if not settings.support.enabled:
         return []
-    rules = (_dev_in_production, _claims, _short_secrets, _jwks_in_the_clear)
+    rules = (
+        _dev_in_production,
+        _claims,
+        _short_secrets,
+        _jwks_in_the_clear,
+        _no_origins,
+        _origins_in_the_clear,
+    )
     findings = [finding for rule in rules if (finding := rule(settings))]
     endpoints = [("LLM_PROVIDER", settings.support.model)]
     if settings.support.fallback:
@@ -61,6 +70,41 @@ def _jwks_in_the_clear(settings: Settings) -> Finding | None:
         return None
     why = "Whoever is on the way could put their own key in"
     return Finding(_severity(settings), "AUTH_JWKS is not https", why, "Use https, or a file")
+
+
+def _no_origins(settings: Settings) -> Finding | None:
+    if all(_is_origin(given) for given in settings.support.chat_origins):
+        return None
+    # In every environment: `*` would let any page ask in a customer's name, and the rest would match nothing.
+    why = "Only pages of exactly these origins may embed the chat; `*`, a path or a missing scheme names none"
+    fix = "Write each as a browser does, such as https://shop.example"
+    return Finding("refuse", "CHAT_ORIGINS has something that is no origin", why, fix)
+
+
+def _is_origin(given: str) -> bool:
+    """Whether it is an origin exactly as browsers send it: scheme, host, and a port only if it is another."""
+    try:
+        place = urlsplit(given)
+        port = place.port
+    except ValueError:
+        return False
+    usual = {"https": 443, "http": 80}
+    host = _ORIGIN_HOST.fullmatch(place.netloc.rpartition(":")[0] if port else place.netloc)
+    return (
+        place.scheme in usual
+        and host is not None
+        and port != usual[place.scheme]
+        and given == f"{place.scheme}://{place.netloc}"
+    )
+
+
+def _origins_in_the_clear(settings: Settings) -> Finding | None:
+    if all(given.startswith("https://") for given in settings.support.chat_origins if _is_origin(given)):
+        return None
+    if settings.app_env != "production":
+        return None
+    why = "Whoever is on the way could change the page that holds the customer's token"
+    return Finding("refuse", "CHAT_ORIGINS has an origin that is not https", why, "Serve the portal by https")
 
 
 def _endpoint(settings: Settings, variable: str, endpoint: Endpoint) -> list[Finding]:

@@ -56,9 +56,22 @@ class SeedStore(Protocol):
 
 def read_seeds(today: date) -> Seeds:
     """Return the seeds as they are on this day."""
-    given = cast("dict[str, list[dict[str, Any]]]", tomllib.loads(SEEDS_FILE.read_text(encoding="utf-8")))
+    given = _read()
     customers = tuple(Customer(one["id"], one["name"], one["email"]) for one in given["customers"])
     return Seeds(customers, tuple(_seeded_order(one, today) for one in given["orders"]))
+
+
+def things_to_say() -> list[Mapping[str, str]]:
+    """Return what to say of each seeded order, by whom (a customer's id), and what to expect."""
+    return [
+        {
+            "customer_id": one.get("asked_by", one["customer_id"]),
+            "about": one["branch"],
+            "say": one["say"],
+            "expect": one["expect"],
+        }
+        for one in _read()["orders"]
+    ]
 
 
 def plant(seeds: Seeds, *, store: SeedStore, turns: Turns, ledger: Ledger) -> None:
@@ -67,6 +80,10 @@ def plant(seeds: Seeds, *, store: SeedStore, turns: Turns, ledger: Ledger) -> No
     for seeded in seeds.orders:
         if seeded.unknown_cents:
             _lose_a_refund(seeded, turns=turns, ledger=ledger)
+
+
+def _read() -> dict[str, list[dict[str, Any]]]:
+    return cast("dict[str, list[dict[str, Any]]]", tomllib.loads(SEEDS_FILE.read_text(encoding="utf-8")))
 
 
 def _seeded_order(given: Mapping[str, Any], today: date) -> SeededOrder:

@@ -31,6 +31,7 @@ class SupportSettings:
     auth_dev_secret_file: Path = Path(".state/dev-identity.key")
     limits: Limits = field(default_factory=Limits)
     retention_days: int = 365
+    chat_origins: tuple[str, ...] = ()
     model: Endpoint = field(default_factory=lambda: Endpoint("openai", OPENAI_URL, PRESETS["openai"].model))
     fallback: Endpoint | None = None
 
@@ -79,6 +80,7 @@ def read_support(env: Env, *, openai_base_url: str) -> SupportSettings:
             customer_daily_tokens=whole("CUSTOMER_DAILY_TOKENS", default.customer_daily_tokens),
             conversation_turns=whole("CONVERSATION_TURNS", default.conversation_turns),
         ),
+        chat_origins=tuple(origin.strip() for origin in text("CHAT_ORIGINS").split(",") if origin.strip()),
         retention_days=whole("RETENTION_DAYS", 365, most=36_500),
         model=endpoint(
             provider, base_url=text("LLM_BASE_URL"), model=text("LLM_MODEL"), key=text("LLM_API_KEY")

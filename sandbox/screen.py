@@ -23,7 +23,7 @@ def welcome(url: str, outside: Outside, *, logs: Path, verbose: bool) -> Iterato
     stand_in = "what moved, and how to make it misbehave (stand-in)"
     yield from outside.warnings()
     yield ""
-    yield f"  Chat page   {url}/"
+    yield f"  Try page    {url}/demo"
     yield f"  API         {url}/docs"
     yield f"  Figures     {url}/metrics"
     if outside.payments is not None:
@@ -44,7 +44,7 @@ def welcome(url: str, outside: Outside, *, logs: Path, verbose: bool) -> Iterato
 def support_lines(url: str) -> Iterator[str]:
     """Tell what there is to try with the support agent: each seeded order, and how to say it."""
     yield ""
-    yield "The support agent, for signed-in customers. Each order is one branch of the policy:"
+    yield f"The support agent, for signed-in customers: {url}/chat. Each order is one branch of the policy:"
     yield ""
     yield from (f"  {line}" for line in seeded_table(seeded_orders(_today())))
     yield ""

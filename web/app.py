@@ -7,12 +7,14 @@ from web import (
     access_log,
     api_docs,
     approvals,
+    chat_pages,
     commands,
     commands_approvals,
     commands_retention,
     commands_support,
     console,
     conversations,
+    cross_origin,
     demo,
     dev_sign_in,
     doctor,
@@ -43,6 +45,7 @@ def create_app(services: WebServices) -> Flask:
     access_log.install(app)  # first: its line is written after everything else
     ids.install(app)
     security_headers.install(app)
+    cross_origin.install(app, services.settings.support.chat_origins)  # a preflight has no token
     identity.install(app, services.settings, services.sign_in)
     api = api_docs.install(app)
     problems.install(app)  # after the API, whose own error handler it replaces
@@ -62,8 +65,11 @@ def create_app(services: WebServices) -> Flask:
     if services.console is not None and services.sign_in is not None:
         console.install(app, services.console, services.sign_in)
     app.register_blueprint(health.blueprint(services))
+    if services.sign_in is not None:
+        origins = services.settings.support.chat_origins
+        app.register_blueprint(chat_pages.blueprint(origins, picks=_has_picker(services)))
     if services.settings.app_env == "development":
-        app.register_blueprint(demo.blueprint())
+        app.register_blueprint(demo.blueprint(begins_with_chat=_has_picker(services)))
         if services.sign_in is not None and services.sign_in.picker is not None:
             app.register_blueprint(dev_sign_in.blueprint(services.sign_in.picker))
     doctor.install(app, services.diagnose)
@@ -76,3 +82,8 @@ def create_app(services: WebServices) -> Flask:
     if services.policy_desk is not None:
         commands_support.install(app, services.policy_desk, app_env=services.settings.app_env)
     return app
+
+
+def _has_picker(services: WebServices) -> bool:
+    in_development = services.settings.app_env == "development"
+    return in_development and services.sign_in is not None and services.sign_in.picker is not None

@@ -48,21 +48,25 @@ SUGGESTIONS: Final = (
 )
 
 
-def blueprint() -> Blueprint:
-    """Return the page, its files, and the list of things to try."""
+def blueprint(*, begins_with_chat: bool) -> Blueprint:
+    """Return the page, its files, the list of things to try, and `/`, which leads to it or to the chat."""
     routes = Blueprint("demo", __name__)
 
     @routes.get("/")
-    def chat() -> Response:
-        return page("chat.html")
+    def home() -> Response:
+        return Response(status=302, headers={"Location": "/chat" if begins_with_chat else "/demo"})
 
-    @routes.get("/demo/chat.js")
+    @routes.get("/demo")
+    def demo() -> Response:
+        return page("demo.html")
+
+    @routes.get("/demo/demo.js")
     def script() -> Response:
-        return page("chat.js")
+        return page("demo.js")
 
-    @routes.get("/demo/chat.css")
+    @routes.get("/demo/demo.css")
     def style() -> Response:
-        return page("chat.css")
+        return page("demo.css")
 
     @routes.get("/demo/suggestions.json")
     def suggestions() -> Response:

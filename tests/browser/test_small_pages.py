@@ -17,7 +17,7 @@ def test_the_demo_page_can_be_used_by_anybody(
     open_page: OpenPage, viewport: ViewportSize, scheme: str
 ) -> None:
     page = open_page(viewport=viewport, color_scheme=scheme)
-    page.goto("/")
+    page.goto("/demo")
     expect(page.get_by_role("listitem").first).to_be_visible()
 
     assert violations(page) == []
@@ -25,7 +25,7 @@ def test_the_demo_page_can_be_used_by_anybody(
 
 
 def test_the_demo_page_sends_a_message_and_shows_the_reply(page: Page, shop: Shop) -> None:
-    page.goto("/")
+    page.goto("/demo")
     page.get_by_text("Portal token").click()
     page.get_by_label("Only if PORTAL_TOKENS is set").fill(TOKEN)
     page.get_by_label("Message").fill("Please refund 49.99 for order SHOP-1001.")

@@ -102,7 +102,7 @@ def test_a_hard_case_is_played_and_ctrl_c_leaves_nothing_behind(start: Callable[
     demo.hear("Running. Ctrl-C stops.")
     assert "As expected. Money moved, the answer was lost." in demo.said
     assert "ledger     unknown" in demo.said
-    assert "<form>" in page(demo.place("Chat page"))
+    assert "<form>" in page(demo.place("Try page"))
     assert "ORD-1001" in page(demo.place("Payments"))
     members, logs = family(demo.process.pid), ROOT / demo.place("Logs")
     ports = [demo.port, port_of(demo.place("Payments")), port_of(demo.place("Model"))]

@@ -44,6 +44,35 @@ def test_production_refuses_the_picker() -> None:
     assert found("development", auth_mode="dev", auth_jwt_secrets=(), auth_issuer="") == []
 
 
+@pytest.mark.parametrize("app_env", ["production", "development"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "null",
+        "shop.example",
+        "https://*.example",
+        "https://shop.example/",
+        "https://shop.example/chat",
+        "https://shop.example:443",
+        "https://SHOP.example",
+        "https://ann@shop.example",
+        "https://shop.example:port",
+        "https://shop.example;",
+        "https://",
+        "ftp://shop.example",
+    ],
+)
+def test_what_is_no_exact_origin_is_never_let_in(app_env: str, origin: str) -> None:
+    assert found(app_env, chat_origins=("https://shop.example", origin)) == [("refuse", "CHAT_ORIGINS")]
+
+
+def test_production_takes_origins_with_https_only() -> None:
+    assert found(chat_origins=("https://shop.example", "https://[::1]:8443", "https://a-b.example:444")) == []
+    assert found(chat_origins=("http://shop.example",)) == [("refuse", "CHAT_ORIGINS")]
+    assert found("development", chat_origins=("http://127.0.0.1:3000",)) == []
+
+
 @pytest.mark.parametrize(
     ("subject", "changes"),
     [

@@ -21,6 +21,7 @@ ALL = [
         "AUTH_AUDIENCE",
         "AUTH_MAX_TOKEN_SECONDS",
         "RETENTION_DAYS",
+        "CHAT_ORIGINS",
     ),
     *(
         "CUSTOMER_RATE",
@@ -242,3 +243,12 @@ def test_the_days_that_conversations_are_kept_are_whole_and_at_least_one(
     for wrong in ("0", "-1", "a year", "1.5"):
         with pytest.raises(EnvError, match="RETENTION_DAYS"):
             read(monkeypatch, RETENTION_DAYS=wrong)
+
+
+def test_the_origins_of_the_portals_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = " https://shop.example, https://shop.example:8443 ,"
+
+    assert read(monkeypatch, CHAT_ORIGINS=listed).chat_origins == (
+        "https://shop.example",
+        "https://shop.example:8443",
+    )

@@ -9,7 +9,7 @@ from sandbox.scripts import find_script
 from tests.functional.web.conftest import Web, problem_of
 from web.demo import SUGGESTIONS
 
-FILES = ["/", "/demo/chat.js", "/demo/chat.css", "/demo/suggestions.json"]
+FILES = ["/demo", "/demo/demo.js", "/demo/demo.css", "/demo/suggestions.json"]
 
 
 @pytest.mark.parametrize("path", FILES)
@@ -25,7 +25,7 @@ def test_the_page_is_absent_in_production(web: Web, path: str) -> None:
 
 
 def test_the_page_has_nothing_inline_and_asks_no_other_host(web: Web) -> None:
-    html = web.client.get("/").text
+    html = web.client.get("/demo").text
 
     assert "<style" not in html
     assert not re.search(r"<script(?![^>]*\ssrc=)|\son\w+=|\sstyle=", html)

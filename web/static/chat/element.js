@@ -1,0 +1,169 @@
+// <refund-chat>: the chat with the refund agent, for any page of a site whose customer is signed in.
+//
+//   <script type="module" src="https://refunds.example/chat/refund-chat.js"></script>
+//   <refund-chat></refund-chat>
+//   document.querySelector("refund-chat").token = async () => (await fetch("/my/support-token")).text();
+//
+// Attributes: lang, dir, theme (light, dark), heading, consent (a text to agree to first), launcher (a button in the
+// corner that opens it), open, api (the service's origin; else the module's own).
+// Methods: open(), minimise(), compose(text), send(text). Events: refund-chat-unread {count}, refund-chat-consent.
+
+import { Api } from "./api.js";
+import { Conversation } from "./conversation.js";
+import { transcript } from "./formats.js";
+import { wordsOf } from "./strings.js";
+import { View } from "./view.js";
+
+/* global STYLES: styles.css, put in by the join */
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(STYLES);
+
+class RefundChat extends HTMLElement {
+  static observedAttributes = ["lang", "open", "heading", "consent", "launcher"];
+
+  #root = this.attachShadow({ mode: "open" });
+  #askForToken;
+  #chat;
+  #view;
+  #context;
+  #heard = null; // how many lines of others were there when somebody last looked
+  #agreed = false;
+  #clock;
+
+  constructor() {
+    super();
+    this.#root.adoptedStyleSheets = [sheet];
+  }
+
+  connectedCallback() {
+    this.#build();
+    this.#begin();
+    this.#clock = setInterval(() => this.#chat?.pending && this.#render(), 1000);
+  }
+
+  disconnectedCallback() {
+    clearInterval(this.#clock);
+    this.#chat?.close();
+  }
+
+  attributeChangedCallback(name) {
+    if (!this.isConnected) return;
+    if (name !== "open") this.#build();
+    this.#render();
+  }
+
+  /** Set an async function that returns a fresh token for the signed-in customer; set it anew for another one. */
+  set token(askForToken) {
+    this.#askForToken = askForToken;
+    if (this.isConnected) this.#begin();
+  }
+
+  get #isOpen() {
+    return this.hasAttribute("open") || !this.hasAttribute("launcher");
+  }
+
+  open() {
+    this.setAttribute("open", "");
+    this.#view.input.focus();
+  }
+
+  minimise() {
+    this.removeAttribute("open");
+    this.#view.launcher.focus();
+  }
+
+  /** Put a text before the customer, to send or to change. */
+  compose(text) {
+    this.#view.input.value = text;
+    this.#view.input.focus();
+    this.#render();
+  }
+
+  /** Send a text as the customer; false when that is not possible now. */
+  send(text) {
+    const asksConsent = this.#asksConsent;
+    if (!text.trim() || (asksConsent && !this.#agreed) || !this.#chat?.send(text.trim())) return false;
+    if (asksConsent) this.dispatchEvent(new CustomEvent("refund-chat-consent", { bubbles: true }));
+    return true;
+  }
+
+  get #asksConsent() {
+    return this.hasAttribute("consent") && !this.#chat?.lines.length && !this.#chat?.pending;
+  }
+
+  #begin() {
+    this.#chat?.close();
+    this.#chat = null;
+    this.#heard = null;
+    if (!this.#askForToken) return;
+    const api = new Api(this.getAttribute("api") ?? new URL(import.meta.url).origin, this.#askForToken);
+    this.#chat = new Conversation(api, () => this.#render());
+    this.#chat.start();
+  }
+
+  #build() {
+    const wanted = this.lang || this.closest("[lang]")?.lang || navigator.language;
+    const language = wanted.split("-")[0];
+    const say = wordsOf(language);
+    const draft = this.#view?.input.value ?? "";
+    this.#context = {
+      say,
+      // Dates as the reader's country writes them, where that speaks the same language.
+      lang: [...navigator.languages, wanted, "en"].find((tag) => tag.split("-")[0] === language) ?? "en",
+      heading: this.getAttribute("heading") ?? say("heading"),
+      consent: this.getAttribute("consent") ?? "",
+      launcher: this.hasAttribute("launcher"),
+      currencyOf: (id) => this.#chat?.orders.find((order) => order.order_id === id)?.currency,
+    };
+    this.#view = new View(this.#root, this.#context, {
+      send: () => this.#view.maySend && this.send(this.#view.message) && this.compose(""),
+      typed: () => this.#render(),
+      agree: () => {
+        this.#agreed = this.#view.agreed.checked;
+        this.#render();
+      },
+      compose: (text) => this.compose(text),
+      begin: () => this.#chat.begin(),
+      retry: () => this.#chat.retry(),
+      edit: () => this.compose(this.#chat.takeBack()),
+      askAgain: (line) =>
+        this.compose(this.#chat.lines.find((asked) => asked.turn_id === line.turn_id && asked.speaker === "customer").text),
+      open: () => this.open(),
+      minimise: () => this.minimise(),
+      copy: (text, button) => this.#copy(text, button),
+      download: () => this.#download(),
+    });
+    this.#view.input.value = draft;
+    this.#render();
+  }
+
+  #render() {
+    const chat = this.#chat ?? { state: "loading", lines: [], orders: [], owner: "agent" };
+    const others = chat.lines.filter((line) => line.speaker !== "customer").length;
+    const isSeen = this.#isOpen && !document.hidden;
+    if (chat.state === "ready" && (isSeen || this.#heard === null)) this.#heard = others;
+    const unread = Math.max(0, others - (this.#heard ?? others));
+    this.#view.render(chat, { open: this.#isOpen, unread, asksConsent: this.#asksConsent });
+    if (unread !== this.#view.unread) {
+      this.#view.unread = unread;
+      this.dispatchEvent(new CustomEvent("refund-chat-unread", { bubbles: true, detail: { count: unread } }));
+    }
+  }
+
+  async #copy(text, button) {
+    const copied = await navigator.clipboard.writeText(text).then(() => "copied", () => "notCopied");
+    button.textContent = this.#context.say(copied);
+    setTimeout(() => (button.textContent = this.#context.say("copy")), 2000);
+  }
+
+  #download() {
+    const text = transcript(this.#chat.lines, this.#context);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    link.download = "conversation.txt";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+}
+
+customElements.define("refund-chat", RefundChat);
