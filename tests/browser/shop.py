@@ -18,6 +18,8 @@ from tests.functional.stand import Row, Stand, run_stand
 
 PATIENCE_SECONDS = 120.0
 ADA, BEN, CHEN, STAFF = "cust-ada", "cust-ben", "cust-chen", "dev-staff"
+KETTLE = "The kettle leaks. Please refund 49.99 for ORD-1001."
+"""What Ada says for a plain refund."""
 USUAL = {
     "LLM_PROVIDER": "scripted",
     "AUTH_MODE": "dev",
