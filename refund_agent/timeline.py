@@ -40,7 +40,10 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class TurnFile:
-    """Everything that is stored about one turn. `cost_microdollars` None: the price is not known."""
+    """Everything that is stored about one turn. `cost_microdollars` None: the price is not known.
+
+    Not `is_whole`: its events were left out, because too many turns were asked for together.
+    """
 
     record: TurnRecord
     times: TurnTimes
@@ -49,6 +52,7 @@ class TurnFile:
     tokens_used: int = 0
     cost_microdollars: int | None = None
     resolution: Resolution | None = None
+    is_whole: bool = True
 
     @property
     def worker_is_silent(self) -> bool:
@@ -154,9 +158,14 @@ class ClaimTried:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Payments was asked, from the claim's commit to the settled row; `record` is the ledger's."""
+    """Payments was asked, from the claim to the settled row; `record` is the ledger's."""
 
     record: RefundRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Lapsed:
+    """The sweeper gave the claim up: its worker died before it could settle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +213,7 @@ What: TypeAlias = (
     | Judged
     | ClaimTried
     | Sent
+    | Lapsed
     | Flagged
     | Corrected
     | HandedOff
@@ -253,6 +263,7 @@ class Timeline:
     is_recorded: bool
     worker_is_silent: bool
     resolution: Resolution | None = None
+    is_whole: bool = True
 
     @property
     def is_running(self) -> bool:

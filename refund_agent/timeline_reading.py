@@ -16,6 +16,7 @@ from refund_agent.timeline import (
     Completion,
     Ending,
     Judged,
+    Lapsed,
     Sent,
     Step,
     Timeline,
@@ -56,6 +57,7 @@ def read_timeline(file: TurnFile) -> Timeline:
         is_recorded=bool(file.events),
         worker_is_silent=file.worker_is_silent,
         resolution=file.resolution,
+        is_whole=file.is_whole,
     )
 
 
@@ -103,7 +105,7 @@ class _Fold:
                 if body.get("answer") == "claimed":
                     self.claimed_ms = at
             case "settle":
-                self.settled_ms = at
+                self._settle(body, at)
             case "queued" | "usage" | "decision":
                 pass  # another event, or the row, says the same
             case _:
@@ -136,6 +138,12 @@ class _Fold:
         result = json.dumps(body.get("result"), ensure_ascii=False)
         self._end_step(key, replace(use, result=result, ok=body.get("ok") is True), at)
 
+    def _settle(self, body: Mapping[str, object], at: int) -> None:
+        if body.get("by") == "sweeper":
+            self._moment(Lapsed(), at)
+        else:
+            self.settled_ms = at
+
     def _begin_step(self, key: str, what: What, at: int) -> None:
         self.open.pop(key, None)
         self.open[key] = len(self.steps)
@@ -150,8 +158,13 @@ class _Fold:
             self.steps[place] = Step(what, self.steps[place].start_ms, at)
 
     def _moment(self, what: What, at: int) -> None:
-        inside = any(key.startswith("call ") for key in self.open)
+        inside = any(key.startswith("call ") for key in self.open) or self._was_called(what)
         self.steps.append(Step(what, at, at, depth=1 if inside else 0))
+
+    def _was_called(self, what: What) -> bool:
+        """Whether a tool call was about this: what its answer meant is told after it."""
+        uses = (step.what for step in self.steps if isinstance(step.what, ToolUse))
+        return isinstance(what, Judged) and any(use.call == what.call for use in uses)
 
     # --- What the rows know -----------------------------------------------------------------------
 
@@ -199,8 +212,7 @@ class _Fold:
         record = self.file.record.refund
         if record is None or record.state == "closed":
             return
-        claimed = self.since_stored(self.file.times.claimed)
-        start = self.claimed_ms if claimed is None else claimed
+        start = self.since_stored(self.file.times.claimed) if self.claimed_ms is None else self.claimed_ms
         is_open = record.state == "claimed" and self.file.record.state == "running"
         if is_open and not self.file.worker_is_silent:
             sent = Step(Sent(record), start, None, "open")

@@ -63,7 +63,7 @@ class SqlEvents:
                 row = one.execute(self._append, given).one_or_none()
                 if row is not None:
                     return Event(turn_id, row.seq, kind, body, row.at_ms)
-                if _newest(one, [turn_id]).get(turn_id, 0) >= MAX_EVENTS:
+                if newest_events(one, [turn_id]).get(turn_id, 0) >= MAX_EVENTS:
                     return None
         raise StoreUnavailable("other writers of the turn always came first")
 
@@ -71,18 +71,20 @@ class SqlEvents:
         """Return the turn's next events after `seq`, in order, at most `PAGE`."""
         with self._database.statement() as one:
             rows = one.execute(_AFTER, {"own_turn": turn_id, "own_seq": seq}).all()
-        return [_event(row) for row in rows]
+        return [read_event(row) for row in rows]
 
     def newest(self, turn_ids: Collection[str]) -> dict[str, int]:
         """Return the last number of each of the turns that has events."""
         with self._database.statement() as one:
-            return _newest(one, turn_ids)
+            return newest_events(one, turn_ids)
 
 
-def _newest(one: Connection, turn_ids: Collection[str]) -> dict[str, int]:
+def newest_events(one: Connection, turn_ids: Collection[str]) -> dict[str, int]:
+    """Return the last number of each of the turns that has events."""
     rows = one.execute(_NEWEST, {"ids": list(turn_ids)})
     return {str(turn_id): int(seq) for turn_id, seq in rows}
 
 
-def _event(row: Any) -> Event:  # noqa: ANN401 - a row of whichever driver
+def read_event(row: Any) -> Event:  # noqa: ANN401 - a row of whichever driver
+    """Read a row of the table."""
     return Event(row.turn_id, row.seq, row.kind, json.loads(row.body), row.at_ms)

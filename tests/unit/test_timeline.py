@@ -17,6 +17,7 @@ from refund_agent.timeline import (
     Ending,
     Flagged,
     Judged,
+    Lapsed,
     Noted,
     Resolution,
     RuleFinding,
@@ -105,7 +106,7 @@ def test_a_whole_turn_is_waited_thought_claimed_sent_and_ended_in_this_order() -
         ("Completion", 50, 590, "done"),
         ("ToolUse", 600, 900, "done"),
         ("ClaimTried", 650, 650, "done"),
-        ("Sent", 640, 880, "done"),
+        ("Sent", 650, 880, "done"),
         ("Completion", 910, 1_900, "done"),
         ("Ending", 2_000, 2_000, "done"),
     ]
@@ -198,7 +199,7 @@ def test_a_call_that_a_dead_worker_claimed_and_the_next_one_told_again_has_one_s
     )
 
     sent, _ = only(timeline, Sent)
-    assert (sent.start_ms, sent.end_ms, sent.state) == (640, None, "lost"), (
+    assert (sent.start_ms, sent.end_ms, sent.state) == (650, None, "lost"), (
         "when payments answered is not known"
     )
     assert isinstance(timeline.steps[timeline.steps.index(sent) - 1].what, ClaimTried)
@@ -273,13 +274,14 @@ def test_what_a_tool_merely_asked_the_policy_is_told_with_its_reason() -> None:
 @pytest.mark.parametrize(
     ("told", "what"),
     [
+        (("settle", {"by": "sweeper", "state": "unknown"}), Lapsed()),
         (
             ("flag", {"kind": "override", "excerpt": "ignore all rules"}),
             Flagged("override", "ignore all rules"),
         ),
         (("news_of_a_later_version", {"x": 1}), Noted("news_of_a_later_version")),
     ],
-    ids=["flag", "a kind of a later version"],
+    ids=["lapse", "flag", "a kind of a later version"],
 )
 def test_other_events_are_moments(told: tuple[Any, dict[str, object]], what: object) -> None:
     assert read_timeline(file(BEGUN, (45, *told))).steps[1] == Step(what, 45, 45)  # type: ignore[arg-type]  # a What
