@@ -52,6 +52,7 @@ class Line:
     """One line of a conversation as people read it.
 
     `refund` is the ledger row of the line's turn; of a `refund` line, that of the approved refund.
+    `author` is the member of staff who wrote a `staff` line.
     """
 
     at_ms: int
@@ -60,6 +61,7 @@ class Line:
     kind: LineKind
     turn_id: str = ""
     refund: RefundRecord | None = None
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_migration import HEAD, current_migration
 from refund_agent.adapters.sql_retention import SqlRetention
 from refund_agent.adapters.sql_sweeps import SqlSweeps
+from refund_agent.adapters.sql_turn_files import SqlTurnFiles
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
 from refund_agent.adapters.system_figures import SystemFigures
@@ -143,6 +144,7 @@ class WebParts:
     probes: dict[str, Callable[[], object]]
     inspection: SqlInspection
     workers_alive: Callable[[], Collection[str] | None]
+    turn_files: SqlTurnFiles
 
 
 def build_retention(stores: Stores) -> Retention:
@@ -170,6 +172,7 @@ def build_web(stores: Stores) -> WebParts:
         probes={"database": stores.database.probe, "redis": stores.redis.ping, "worker": find_a_worker},
         inspection=SqlInspection(stores.database),
         workers_alive=workers_alive,
+        turn_files=SqlTurnFiles(stores.database),
     )
 
 

@@ -16,6 +16,7 @@ from refund_agent.retention import Retention
 from refund_agent.sessions import Sessions
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
+from refund_agent.timeline import TurnFiles
 from refund_agent.turn import NewTurn, TurnRecord
 from web.commands_support import PolicyDesk
 from web.turn_events import TurnStreams
@@ -68,6 +69,7 @@ class ConsoleServices:
     inspection: Inspection
     approvals: ApprovalDesk
     conversations: Conversations
+    turn_files: TurnFiles
     workers_alive: Callable[[], Collection[str] | None]
     lease_seconds: float
     over_https_only: bool

@@ -99,6 +99,7 @@ def _console(
         inspection=parts.inspection,
         approvals=support.approvals,
         conversations=support.conversations,
+        turn_files=parts.turn_files,
         workers_alive=parts.workers_alive,
         lease_seconds=settings.lease_seconds,
         over_https_only=settings.app_env == "production",

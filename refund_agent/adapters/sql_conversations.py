@@ -62,10 +62,7 @@ class SqlConversations:
             noted = one.execute(_entries_of(conversation_id)).all()
             approved = one.execute(_approved_refunds(conversation_id)).all()
         told = {entry_id(result_key(row.turn_id)): refund_record(row) for row in approved}
-        between = [
-            Line(e.at_ms, _SPEAKERS.get(e.kind, "system"), e.text, e.kind, refund=told.get(e.id))
-            for e in noted
-        ]
+        between = [_line_of_entry(entry, told.get(entry.id)) for entry in noted]
         return sorted([line for turn in said for line in turn] + between, key=lambda line: line.at_ms)
 
     def usage(self, conversation_id: str) -> Usage:
@@ -156,6 +153,12 @@ def _turns_of(conversation_id: str, limit: int) -> Any:  # noqa: ANN401 - an SQL
 
 def _refund_of(row: Any) -> RefundRecord | None:  # noqa: ANN401 - a row of `_turns_of`
     return None if row.turn_id is None else refund_record(row[-len(RECORD_COLUMNS) :])
+
+
+def _line_of_entry(entry: Any, refund: RefundRecord | None) -> Line:  # noqa: ANN401 - a row of `entries`
+    speaker = _SPEAKERS.get(entry.kind, "system")
+    author = entry.author if entry.kind == "staff" else ""
+    return Line(entry.at_ms, speaker, entry.text, entry.kind, refund=refund, author=author)
 
 
 def _lines_of_turn(row: Any) -> list[Line]:  # noqa: ANN401 - a row of `_turns_of`

@@ -4,7 +4,17 @@ from flask import Blueprint, Flask, Response, request
 
 from refund_agent.identity import SignIn
 from refund_agent.ports import StoreUnavailable
-from web.console import acts, approvals, errors, sign_in, stuck, tickets, unknown
+from web.console import (
+    acts,
+    approvals,
+    conversation_page,
+    errors,
+    sign_in,
+    stuck,
+    tickets,
+    turn_page,
+    unknown,
+)
 from web.console.door import Door
 from web.console.pages import Pages, lead_to
 from web.console.sign_in import SignInPage
@@ -24,6 +34,8 @@ def install(app: Flask, console: ConsoleServices, signing_in: SignIn) -> None:
     sign_in.add_routes(routes, door=door, page=sign_in_page, sign_in=signing_in)
     approvals.add_routes(routes, pages=pages, console=console)
     unknown.add_routes(routes, pages=pages, console=console)
+    conversation_page.add_routes(routes, pages=pages, console=console)
+    turn_page.add_routes(routes, pages=pages, console=console)
     stuck.add_routes(routes, pages=pages, console=console)
     acts.add_routes(routes, conversations=console.conversations)
     tickets.add_routes(routes, tickets=signing_in.tickets)

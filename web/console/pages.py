@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, render_template, request
 
 from refund_agent.casebook import QueueName
 from refund_agent.ports import StoreUnavailable
@@ -50,6 +50,13 @@ PLACES: Final = (
 def lead_to(address: str) -> Response:
     """Answer a form with the page to see next; reloading that sends nothing again."""
     return Response(status=303, headers={"Location": address})
+
+
+def unless_same(answer: Response) -> Response:
+    """Let a page that looks again learn that nothing has changed, with 304 and no body."""
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer
 
 
 class Pages:

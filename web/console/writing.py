@@ -7,6 +7,8 @@ from typing import Final
 from refund_agent.money import write_cents
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND_MS: Final = 1000
+_MINUTE_MS: Final = 60_000
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
@@ -29,6 +31,25 @@ def write_span(seconds: float) -> str:
     return f"{whole} s"
 
 
+def write_ms(ms: int) -> str:
+    """Write a length of time: `40 ms`, `1.25 s`, `2 min 5 s`. Whole milliseconds in, no float."""
+    if ms < _SECOND_MS:
+        return f"{ms} ms" if ms else "0 s"
+    if ms < _MINUTE_MS:
+        hundredths = f"{ms % _SECOND_MS // 10:02}".rstrip("0")
+        return f"{ms // _SECOND_MS}{f'.{hundredths}' if hundredths else ''} s"
+    minutes, seconds = divmod(ms // _SECOND_MS, 60)
+    return f"{minutes} min {seconds} s" if seconds else f"{minutes} min"
+
+
+def write_cost(microdollars: int | None) -> str:
+    """Write a cost in dollars, to a hundredth of a cent."""
+    if microdollars is None:
+        return "not known"
+    hundredths = -(-microdollars // 100)
+    return f"${hundredths // 10_000}.{hundredths % 10_000:04}"
+
+
 def _moment(at_ms: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=at_ms)
 
@@ -38,5 +59,7 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "time": write_time,
     "machine_time": write_machine_time,
     "span": write_span,
+    "ms": write_ms,
+    "cost": write_cost,
 }
 """What every template may call."""

@@ -13,6 +13,7 @@ from refund_agent.adapters.sql_casebook import SqlCasebook
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_orders import SqlOrderRefunds
 from refund_agent.adapters.sql_seeds import SqlSeeds
+from refund_agent.adapters.sql_turn_files import SqlTurnFiles
 from refund_agent.facade import Facade
 from refund_agent.inspection import Inspection
 from refund_agent.orders import Customer, Order
@@ -87,6 +88,7 @@ class SupportRoom:
             inspection=SqlInspection(stage.database),
             approvals=stage.approval_desk,
             conversations=stage.conversations,
+            turn_files=SqlTurnFiles(stage.database),
             workers_alive=lambda: {"w1"},
             lease_seconds=15,
             over_https_only=False,

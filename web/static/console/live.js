@@ -1,0 +1,194 @@
+// Keeps a page's live region as the server shows it. All HTML is made by the server: what is new is fetched as a
+// document, which runs nothing and needs no sink, and only the nodes that differ are changed.
+
+const POLL_MS = 5000;
+const LEAST_MS = 250; // between two looks, however fast events come
+const AGAIN_MS = [1000, 2000, 5000, 10000];
+const KINDS = [
+  "queued", "begun", "thinking", "step", "tool_call", "tool_result", "policy", "decision", "claim", "settle",
+  "flag", "correction", "usage", "hand_off",
+];
+
+/** Fetches a page; resolves with {status, page, etag}, status 0 when there is no connection. */
+function fetchPage(address, etag) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", address);
+    request.responseType = "document";
+    request.timeout = 10_000;
+    if (etag) request.setRequestHeader("If-None-Match", etag);
+    request.onload = () =>
+      resolve({ status: request.status, page: request.response, etag: request.getResponseHeader("ETag") });
+    request.onerror = request.ontimeout = () => resolve({ status: 0 });
+    request.send();
+  });
+}
+
+/** Makes `old` what `fresh` is, keeping nodes that stay: focus, and what somebody has opened, are theirs. */
+export function patch(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (old.nodeName !== fresh.nodeName || old.id !== fresh.id) {
+    old.replaceWith(document.importNode(fresh, true));
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  patchChildren(old, fresh);
+}
+
+function patchChildren(old, fresh) {
+  const known = new Map([...old.children].filter((child) => child.id).map((child) => [child.id, child]));
+  let next = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const same = wanted.id && known.get(wanted.id);
+    if (same && same !== next) old.insertBefore(same, next);
+    const here = same || next;
+    if (!here || (here.id && here.id !== wanted.id)) {
+      old.insertBefore(document.importNode(wanted, true), here ?? null);
+      continue;
+    }
+    next = here.nextSibling;
+    patch(here, wanted);
+  }
+  while (next) {
+    const gone = next;
+    next = next.nextSibling;
+    gone.remove();
+  }
+}
+
+class Live {
+  constructor(region, changed) {
+    this.region = region;
+    this.changed = changed;
+    this.etag = "";
+    this.seen = 0;
+    this.failures = 0;
+    this.looking = null;
+    this.source = null;
+    this.banner = document.querySelector("#connection");
+    this.listen();
+    document.addEventListener("visibilitychange", () => document.hidden || this.lookSoon());
+    window.addEventListener("offline", () => this.lost("There is no network"));
+    window.addEventListener("online", () => this.lookSoon());
+  }
+
+  // --- What the server shows
+
+  lookSoon(afterMs = LEAST_MS) {
+    this.looking ??= setTimeout(() => this.look(), afterMs);
+  }
+
+  async look() {
+    const { status, page, etag } = await fetchPage(location.href, this.etag);
+    this.looking = null;
+    const fresh = page?.getElementById(this.region.id);
+    if (status === 200 && fresh) {
+      this.etag = etag;
+      patch(this.region, fresh);
+      this.changed(this.region);
+    } else if (status === 401 || status === 403) {
+      this.lost("You are signed out. Reload the page to sign in", true);
+      return;
+    } else if (status !== 304) {
+      this.lost("The service cannot be reached");
+      this.lookSoon(AGAIN_MS[Math.min(this.failures++, AGAIN_MS.length - 1)]);
+      return;
+    }
+    this.found();
+    this.listen();
+    if ("poll" in this.region.dataset && !document.hidden) this.lookSoon(POLL_MS);
+  }
+
+  // --- What happens in the running turn
+
+  async listen() {
+    const turn = this.region.dataset.turn;
+    if (this.source || !turn) {
+      if (!turn && "poll" in this.region.dataset) this.lookSoon(POLL_MS);
+      return;
+    }
+    this.source = "asked for";
+    const path = `/support/turns/${turn}/events`;
+    const ticket = await askForTicket(path);
+    if (!ticket) {
+      this.source = null;
+      this.lost("Live updates cannot be had");
+      this.lookSoon(AGAIN_MS[Math.min(this.failures++, AGAIN_MS.length - 1)]);
+      return;
+    }
+    const source = new EventSource(`${path}?ticket=${encodeURIComponent(ticket)}&last_event_id=${this.seen}`);
+    this.source = source;
+    source.onopen = () => this.found();
+    for (const kind of KINDS) source.addEventListener(kind, (event) => this.heard(event));
+    source.addEventListener("ended", (event) => {
+      this.stop();
+      this.heard(event);
+    });
+    // It would come back by itself with the same ticket, which has been used up: a new one is needed.
+    source.onerror = () => {
+      this.stop();
+      this.lost("The live connection was lost");
+      this.lookSoon(AGAIN_MS[Math.min(this.failures++, AGAIN_MS.length - 1)]);
+    };
+  }
+
+  heard(event) {
+    this.seen = Math.max(this.seen, Number(event.lastEventId) || 0);
+    this.lookSoon();
+  }
+
+  stop() {
+    this.source?.close?.();
+    this.source = null;
+  }
+
+  // --- What is said about the connection
+
+  lost(why, isFinal = false) {
+    if (!this.banner) return;
+    this.since ??= new Date();
+    const since = this.since.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+    this.banner.textContent = isFinal ? `${why}.` : `${why} since ${since}. What you see is as of then; trying again.`;
+    this.banner.hidden = false;
+  }
+
+  found() {
+    this.failures = 0;
+    this.since = undefined;
+    if (this.banner && !this.banner.hidden) {
+      this.banner.textContent = "";
+      this.banner.hidden = true;
+    }
+  }
+}
+
+async function askForTicket(path) {
+  try {
+    const answer = await fetch("/console/tickets", {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/x-www-form-urlencoded",
+        Accept: "application/json",
+        "X-CSRF-Token": document.querySelector("input[name=csrf]")?.value ?? "",
+      },
+      body: new URLSearchParams({ path }),
+    });
+    return answer.ok ? (await answer.json()).ticket : "";
+  } catch {
+    return "";
+  }
+}
+
+/** Keeps `region` live; `changed` is called after each change of it. */
+export function keepLive(region, changed) {
+  return new Live(region, changed);
+}
