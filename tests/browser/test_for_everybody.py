@@ -55,6 +55,8 @@ STATES: dict[str, State] = {
     "console-approvals-reader": console("approvals", by=SAM),
     "console-unknown": console("unknown"),
     "console-stuck": console("stuck"),
+    "console-turn": console("turns/{story.refunded[turn_id]}"),
+    "console-conversation": console("conversations/{story.denied[conversation_id]}"),
 }
 
 

@@ -1,7 +1,7 @@
 // Keeps a page's live region as the server shows it. All HTML is made by the server: what is new is fetched as a
 // document, which runs nothing and needs no sink, and only the nodes that differ are changed.
 
-const POLL_MS = 5000;
+const POLL_MS = 2500;
 const LEAST_MS = 250; // between two looks, however fast events come
 const AGAIN_MS = [1000, 2000, 5000, 10000];
 const KINDS = [
