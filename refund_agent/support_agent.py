@@ -16,7 +16,7 @@ from refund_agent.outcomes import CallPosition, Replied, Superseded, TurnOutcome
 from refund_agent.refunds import Refunds
 from refund_agent.replies import Reply, honest, status_line
 from refund_agent.tools import Answer, error
-from refund_agent.turn import AssistantMessage, Message, Turn
+from refund_agent.turn import AssistantMessage, Message, ToolResult, Turn
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -67,7 +67,9 @@ class SupportAgent:
 
     def _was_taken_over(self, turn: Turn) -> bool:
         """Whether a person took the conversation while the turn ran; its own hand-over is still told."""
-        if any(HANDED_OVER in message.content for message in turn.messages[1:]):
+        if any(
+            isinstance(message, ToolResult) and HANDED_OVER in message.content for message in turn.messages
+        ):
             return False
         found = self._conversations.find(turn.conversation_id, customer_id=turn.user_id)
         return found is not None and found.owner == "person"

@@ -125,7 +125,7 @@ class Toolbox:
         try:
             arguments = cast("dict[str, Any]", tool.arguments.load(cast("dict[str, Any]", given)))
         except ValidationError as invalid:
-            return error(f"invalid arguments: {json.dumps(invalid.messages_dict)}")
+            return error(f"invalid arguments: {json.dumps(invalid.messages_dict, sort_keys=True)}")
         return tool.run(turn, position, arguments)
 
 

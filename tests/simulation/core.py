@@ -1,8 +1,10 @@
 """The service's own parts, built as `wiring` builds them, from modules that may lack one guard."""
 
+from collections.abc import Callable
 from typing import Any
 
 from refund_agent.prompts import REFUND_CHAT
+from refund_agent.turn import SystemMessage
 from tests.simulation.database import SimulatedDatabase
 from tests.simulation.hostile_model import HostileModel
 from tests.simulation.hostile_payments import HostilePayments
@@ -86,7 +88,22 @@ class Core:
 
     def runner(self, *, turns: object, ledger: object, clock: object, owner: str) -> Any:
         """Return what runs turns in a worker process."""
-        refunds = self._modules["refund_agent.refunds"].Refunds(
+        agents = self._agents(turns=turns, ledger=ledger, clock=clock)
+        return self._modules["refund_agent.runner"].Runner(
+            turns=turns, agents=agents, events=self._wires, owner=owner
+        )
+
+    def chores(self) -> tuple[Callable[[], object], ...]:
+        """Return what a worker process does beside sweeping."""
+        return ()
+
+    def _agents(self, *, turns: object, ledger: object, clock: object) -> dict[str, Any]:
+        refunds = self._refunds(ledger=ledger, clock=clock)
+        toolbox = self._modules["refund_agent.tools"].Toolbox([refunds.tool()])
+        return {"refund_chat": self._loop(REFUND_CHAT, self._model, toolbox, turns=turns, clock=clock)}
+
+    def _refunds(self, *, ledger: object, clock: object) -> Any:
+        return self._modules["refund_agent.refunds"].Refunds(
             ledger=ledger,
             payments=self._payments,
             audit=self._mirror,
@@ -94,16 +111,17 @@ class Core:
             clock=clock,
             payments_timeout_seconds=self.timing.payments_timeout_seconds,
         )
-        loop = self._modules["refund_agent.loop"].Loop(
-            rules=REFUND_CHAT,
-            model=self._model,
-            toolbox=self._modules["refund_agent.tools"].Toolbox([refunds.tool()]),
+
+    def _loop(
+        self, rules: SystemMessage, model: object, toolbox: object, *, turns: object, clock: object
+    ) -> Any:
+        return self._modules["refund_agent.loop"].Loop(
+            rules=rules,
+            model=model,
+            toolbox=toolbox,
             turns=turns,
             events=self._wires,
             clock=clock,
             completion_timeout_seconds=self.timing.completion_timeout_seconds,
             backoff_seconds=self.timing.backoff_seconds,
-        )
-        return self._modules["refund_agent.runner"].Runner(
-            turns=turns, agents={"refund_chat": loop}, events=self._wires, owner=owner
         )

@@ -18,8 +18,18 @@ from refund_agent.ports import StoreUnavailable
 from tests.simulation.stage import Stage
 
 _TURN_COLUMNS = "id, state, epoch, owner, completions_used, attempts, refund_attempted, transcript, outcome, \
-reply, idempotency_key, deadline_at_ms, lease_until_ms"
+reply, idempotency_key, deadline_at_ms, lease_until_ms, conversation_id"
 _REFUND_COLUMNS = "turn_id, state, epoch, call, order_id, amount_cents, refund_id, status, detail"
+_APPROVAL_COLUMNS = (
+    "id, state, customer_id, order_id, amount_cents, decided_by, expires_at_ms, conversation_id"
+)
+_CONVERSATION_COLUMNS = "id, customer_id, owner"
+_WATCHED = {
+    "turns": _TURN_COLUMNS,
+    "refunds": _REFUND_COLUMNS,
+    "approvals": _APPROVAL_COLUMNS,
+    "conversations": _CONVERSATION_COLUMNS,
+}
 
 
 class Watcher(Protocol):
@@ -30,6 +40,12 @@ class Watcher(Protocol):
 
     def refund_written(self, *row: object) -> None:
         """A row of `refunds` as it now stands, in the order of `_REFUND_COLUMNS`."""
+
+    def approval_written(self, *row: object) -> None:
+        """A row of `approvals` as it now stands, in the order of `_APPROVAL_COLUMNS`."""
+
+    def conversation_written(self, *row: object) -> None:
+        """A row of `conversations` as it now stands, in the order of `_CONVERSATION_COLUMNS`."""
 
     def row_deleted(self, table: str, turn_id: str) -> None:
         """A row that should have stayed for ever."""
@@ -52,7 +68,7 @@ class SimulatedDatabase(Database):
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         """Run after the production's own listener, and give the database virtual time."""
         connection.create_function("now_ms", 0, self._now_ms)
-        for kind in ("turn_written", "refund_written", "row_deleted"):
+        for kind in (*(f"{table[:-1]}_written" for table in _WATCHED), "row_deleted"):
             connection.create_function(kind, -1, self._noter(kind))
 
     def _now_ms(self) -> int:
@@ -75,10 +91,10 @@ class SimulatedDatabase(Database):
         for old, new in dropped:
             assert sum(statement.count(old) for statement in statements) == 1, f"not in the tables: {old}"
             statements = [statement.replace(old, new) for statement in statements]
-        for table_name, columns in (("turns", _TURN_COLUMNS), ("refunds", _REFUND_COLUMNS)):
+        for table_name, columns in _WATCHED.items():
             written = f"{table_name[:-1]}_written"
             new_row = ", ".join(f"NEW.{column.strip()}" for column in columns.split(","))
-            key = "id" if table_name == "turns" else "turn_id"
+            key = columns.split(",")[0]
             statements += [
                 f"CREATE TRIGGER {table_name}_{verb} AFTER {verb} ON {table_name} "
                 f"BEGIN SELECT {written}({new_row}); END"
@@ -138,6 +154,11 @@ class SimulatedDatabase(Database):
         """Ask the database directly, as the witness does: no step, no fault."""
         rows: list[tuple[object, ...]] = self._driver.execute(statement, values).fetchall()
         return rows
+
+    def by_the_world(self, statement: str, *values: object) -> None:
+        """Write something that is not the service's doing; nobody is told."""
+        self.raw(statement, *values)
+        self._seen.clear()
 
     def set_up(self, stage: Stage, watcher: Watcher) -> None:
         """Begin an episode with empty tables."""

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from tests.simulation.database import SimulatedDatabase
 from tests.simulation.faults import Tally
 from tests.simulation.logs_heard import hear_logs
 from tests.simulation.modules import Modules, Patch
 from tests.simulation.stage import Breach
+from tests.simulation.support_world import SupportWorld
 from tests.simulation.trace import Trace
 from tests.simulation.world import World
 
+Agent: TypeAlias = Literal["refund_chat", "support"]
 TURNS_AN_EPISODE = 100
+SUPPORT_EPISODES = 3
+"""One in so many episodes is the support agent's."""
+WORLDS: Mapping[Agent, type[World]] = {"refund_chat": World, "support": SupportWorld}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,8 @@ class Removal:
     tables: tuple[tuple[str, str], ...] = ()
     often: Mapping[str, float] = field(default_factory=dict)
     """Faults that must be common for the removal to show soon, with their chances."""
+    agent: Agent | None = None
+    """Whose episodes are run; None: both agents', in turn."""
 
 
 @dataclass
@@ -51,11 +59,12 @@ class Simulation:
         self._seed = seed
         self._modules = Modules(removal.patches)
         self._often = removal.often
+        self._agent = removal.agent
         self._database = SimulatedDatabase(dropped=removal.tables)
 
     def episode(self, number: int, tally: Tally, trace: Trace | None = None) -> list[Breach]:
         """Run one episode to its end, or to its first breach."""
-        world = World(
+        world = WORLDS[self._agent or _agent_of(number)](
             f"{self._seed}/{number}",
             turns=TURNS_AN_EPISODE,
             database=self._database,
@@ -88,6 +97,10 @@ class Simulation:
     def close(self) -> None:
         """Give the database back."""
         self._database.close()
+
+
+def _agent_of(number: int) -> Agent:
+    return "support" if number % SUPPORT_EPISODES == SUPPORT_EPISODES - 1 else "refund_chat"
 
 
 def run_share(share: tuple[int, range]) -> Result:

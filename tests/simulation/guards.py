@@ -7,7 +7,7 @@ by itself. `BACKED_UP` lists those few whose absence no behaviour of the service
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tests.simulation.episodes import Removal
+from tests.simulation.episodes import Agent, Removal
 from tests.simulation.modules import Patch
 
 
@@ -26,10 +26,12 @@ def code(
     *changes: tuple[str, str],
     caught_by: tuple[str, ...],
     often: Mapping[str, float] | None = None,
+    agent: Agent = "refund_chat",
 ) -> Guard:
     """Describe a guard that stands in the code of one module."""
     patches = [Patch(f"refund_agent.{module}", old, new) for old, new in changes]
-    return Guard(name, Removal(patches=patches, often=often or {}), frozenset(caught_by))
+    removal = Removal(patches=patches, often=often or {}, agent=agent)
+    return Guard(name, removal, frozenset(caught_by))
 
 
 def table(
@@ -39,9 +41,11 @@ def table(
     *,
     caught_by: tuple[str, ...],
     often: Mapping[str, float] | None = None,
+    agent: Agent = "refund_chat",
 ) -> Guard:
     """Describe a guard that the database holds."""
-    return Guard(name, Removal(tables=((old, new),), often=often or {}), frozenset(caught_by))
+    removal = Removal(tables=((old, new),), often=often or {}, agent=agent)
+    return Guard(name, removal, frozenset(caught_by))
 
 
 BACKED_UP = {
@@ -49,6 +53,14 @@ BACKED_UP = {
         "adapters/sql_ledger: a turn has one row, only a claim that won goes on to settle, and it gives the "
         "epoch that it wrote. No run of the service can give another; the condition stays as the last word "
         "against code that would."
+    ),
+    "an unconfirmed refund counts": (
+        "policy: while one is claimed or unknown, `refunds_one_open_per_order` lets no second row of the "
+        "order in. Each holds without the other; the index has its guard among those of the money path."
+    ),
+    "the order's row is locked": (
+        "adapters/sql_order_rows: a transaction is atomic here, as in SQLite. That 30 turns racing on one "
+        "order do not pass its balance on PostgreSQL is tested in tests/integration/test_policy_claim.py."
     ),
 }
 """Guards without a test here, and why: no behaviour of the service shows that they are gone."""

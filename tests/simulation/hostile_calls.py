@@ -85,6 +85,15 @@ class Calls:
         self.asked[asked.amount_cents] = asked
         return json.dumps({"order_id": order, "amount_cents": asked.amount_cents})
 
+    def who_asked(self, turn_id: str, order_id: str, amount_cents: int) -> Asked | None:
+        """Return the call that asked for this refund. Here its amount tells: each is asked for once."""
+        del turn_id, order_id
+        return self.asked.get(amount_cents)
+
+    def text(self) -> str:
+        """Return what a completion says that is the last."""
+        return self._rng.choice(("Done.", "", "Your refund is on its way."))
+
     def bad_arguments(self) -> str:
         """Return arguments that no reading may accept."""
         text = self._rng.choice(BAD_ARGUMENTS)

@@ -84,7 +84,7 @@ class HostileModel:
         done = self._done if number > 1 else self._done / 4
         if kind < done:
             tally["text"] += 1
-            return Completed(AssistantMessage(rng.choice(("Done.", "", "Your refund is on its way."))))
+            return Completed(AssistantMessage(self._calls.text()))
         if kind < done + 0.04:
             tally["failure"] += 1
             return CompletionFailed(rng.choice(("HTTP 500", "HTTP 429", "refused", "HTTP 401")))

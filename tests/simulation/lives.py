@@ -34,6 +34,8 @@ class Life:
     asked_at: float
     key: str = ""
     fingerprint: str = ""
+    customer_id: str = ""
+    conversation_id: str = ""
     # the row
     state: str = ""
     epoch: int = 0

@@ -53,6 +53,8 @@ class Actor:
         """When it last looked at its monotonic clock: its decisions about time are as old as that."""
         self.begin_seconds = 0.0
         """How long taking its turn took: the turn's deadline may be seen early by that much, never late."""
+        self.read_owner_at = 0.0
+        """When it last asked who speaks in its conversation: its silence is as old as that."""
         self.stalled_seconds = 0.0
         self.store_failures = 0
         self.began_at = 0.0

@@ -1,4 +1,4 @@
-"""Some thousand turns of simulated days, each with its own faults; `make simulate` runs many more."""
+"""Some thousand turns of both agents on faulty simulated days; `make simulate` runs many more."""
 
 import subprocess
 import sys
@@ -22,6 +22,7 @@ def simulation() -> Simulation:
 
 
 @pytest.mark.fault(72, 73, 75, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 102, 203, 204, 205, 245, 246, 282)
+@pytest.mark.fault(250, 266, 267, 268)
 @pytest.mark.contract("C2", "C34", "C38", "C40", "C46")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("first", range(0, EPISODES, 5))

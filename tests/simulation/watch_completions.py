@@ -7,12 +7,12 @@ from typing import cast
 
 from refund_agent.outcomes import GateState, RefundRecord
 from refund_agent.ports import Completed, CompletionAnswer, CompletionTimedOut
-from refund_agent.prompts import REFUND_CHAT
 from refund_agent.refunds import tell
 from refund_agent.turn import (
     AssistantMessage,
     Message,
     SystemMessage,
+    ToolCall,
     ToolResult,
     UserMessage,
     encode_messages,
@@ -27,8 +27,9 @@ _NUL_AS_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 class CompletionWatch:
     """Checks each completion as it is asked."""
 
-    def __init__(self, lives: Lives, *, backoff_seconds: float) -> None:
+    def __init__(self, lives: Lives, *, rules: SystemMessage, backoff_seconds: float) -> None:
         self._lives = lives
+        self._rules = rules
         self._backoff_seconds = backoff_seconds
 
     def asked(self, life: Life, number: int, messages: Sequence[Message], timeout_seconds: float) -> None:
@@ -63,13 +64,14 @@ class CompletionWatch:
 
     def _check_history(self, life: Life, actor: Actor, messages: Sequence[Message]) -> None:
         must = self._lives.must
+        own = self._own_messages(life, actor, messages)
         must(
-            messages[0] == REFUND_CHAT and messages[1] == UserMessage(life.message),
+            messages[0] == self._rules and bool(own) and own[0] == UserMessage(life.message),
             "the history begins with the rules and the customer's words",
             life,
         )
         must(answers_are_in_order(messages), "each tool call is answered once, in order", life, str(messages))
-        text = encode_messages(list(messages[1:]))
+        text = encode_messages(list(own))
         is_owner = actor.turn is not None and actor.turn.epoch == life.epoch and life.state == "running"
         must(not is_owner or text == life.transcript, "what the model sees is what is stored", life, text)
         must(is_clean(text), "the history can be sent and stored", life, repr(text[:300]))
@@ -77,16 +79,27 @@ class CompletionWatch:
         if isinstance(answer, Completed):
             kept = [message for message in messages if isinstance(message, AssistantMessage)]
             must(kept and kept[-1] == answer.message, "what the model said is kept", life)
-        self._check_results(life, messages)
+        self._check_results(life, own)
+
+    def _own_messages(self, life: Life, actor: Actor, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return what is this turn's own: here, all but the rules."""
+        del life, actor
+        return messages[1:]
+
+    def _may_answer(self, tool: str, told: dict[str, object]) -> bool:
+        """Whether a call that was not executed may be answered so."""
+        del tool
+        return set(told) == {"error"}
 
     def _check_results(self, life: Life, messages: Sequence[Message]) -> None:
         """What the model is told about the refund is what the ledger says, or said when it was told."""
         gate = life.gate
         rounds = completion = 0
+        calls: tuple[ToolCall, ...] = ()
         for message in messages:
             if isinstance(message, AssistantMessage):
                 completion += 1
-                rounds = -1
+                rounds, calls = -1, message.tool_calls
             if not isinstance(message, ToolResult):
                 continue
             rounds += 1
@@ -99,7 +112,10 @@ class CompletionWatch:
                 )
             elif not executed:
                 self._lives.must(
-                    set(told) == {"error"}, "a call that did not run is told so", life, str(told)
+                    rounds < len(calls) and self._may_answer(calls[rounds].name, told),
+                    "a call that did not run is told so",
+                    life,
+                    str(told),
                 )
 
     def answered(self, life: Life, actor: Actor, answer: CompletionAnswer) -> None:

@@ -131,7 +131,7 @@ class MoneyWatch:
             must(len(asked_before) == 1, "one request an idempotency key at most", life, str(asked_before))
         others = self._lives.open_orders.get(order_id, set()) - {life.id}
         must(not others, "no request for an order that is open elsewhere", life, str(sorted(others)))
-        call = self._lives.calls.asked.get(amount_cents)
+        call = self._lives.calls.who_asked(life.id, order_id, amount_cents)
         must(
             call is not None and call.turn_id == life.id and call.order_id == order_id and call.may_run,
             "only a valid, whole call of the model is executed",

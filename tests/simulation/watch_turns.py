@@ -23,7 +23,9 @@ class TurnWatch:
 
     def written(self, life: Life, row: tuple[object, ...]) -> None:
         """Compare, then keep the new row."""
-        _, state, epoch, owner, used, attempts, flag, transcript, outcome, reply, key, deadline, lease = row
+        _, state, epoch, owner, used, attempts, flag, transcript, outcome, reply, key, deadline, lease, _ = (
+            row
+        )
         must, actor = self._lives.must, self._lives.stage.scheduler.current
         assert isinstance(epoch, int) and isinstance(used, int) and isinstance(attempts, int)  # noqa: PT018
         assert isinstance(transcript, str) and isinstance(deadline, int)  # noqa: PT018

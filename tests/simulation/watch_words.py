@@ -32,9 +32,7 @@ class WordWatch:
     def _ended_by_its_owner(self, life: Life, actor: Actor) -> None:
         must, answer = self._lives.must, actor.last_answer
         is_right = {
-            "replied": isinstance(answer, Completed)
-            and not answer.message.tool_calls
-            and answer.message.content == life.reply,
+            "replied": self._is_the_reply(life, answer),
             "budget_exhausted": life.used == 5,
             "provider_timed_out": isinstance(answer, CompletionTimedOut)
             and life.attempts == 2
@@ -55,6 +53,11 @@ class WordWatch:
             life,
             f"{calls} messages with calls",
         )
+
+    def _is_the_reply(self, life: Life, answer: object) -> bool:
+        """Whether the turn's reply is what its last completion said."""
+        is_text = isinstance(answer, Completed) and not answer.message.tool_calls
+        return is_text and cast("Completed", answer).message.content == life.reply
 
     def _answers_are_whole(self, life: Life) -> bool:
         actor = self._lives.stage.scheduler.me()

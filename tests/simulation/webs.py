@@ -1,6 +1,6 @@
 """Web processes: their facade, and the room where their requests wait."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -104,10 +104,9 @@ class WebProcess:
         actor = self._stage.scheduler.me()
         actor.turn_id, began = life.id, self._stage.scheduler.now
         life.asked_at = actor.began_at = began
-        ask = self._facade.ask if waits else self._facade.start
         frozen_before = self.process.frozen_seconds
         try:
-            answer = ask(NewTurn(life.id, "user-1", life.message, "request-1", life.key, life.fingerprint))
+            answer = self._send(life, caller, self._facade.ask if waits else self._facade.start)
         except Exception as error:  # noqa: BLE001 - whatever comes out here is a 500 to the portal
             self._witness.raised(life.id, "facade", error)
             return
@@ -116,3 +115,8 @@ class WebProcess:
         told = self._witness.told(life, answer, seconds=seconds, store_failed=actor.store_failures > 0)
         self.callers.remove(caller)
         caller.answered(told)
+
+    def _send(self, life: Life, caller: Caller, ask: Callable[[NewTurn], object]) -> object:
+        """Ask for one turn, as the route does."""
+        del caller
+        return ask(NewTurn(life.id, "user-1", life.message, "request-1", life.key, life.fingerprint))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from refund_agent.outcomes import AlreadyDecided, ClaimAnswer, RefundRecord
 from refund_agent.ports import CompletionAnswer
+from refund_agent.prompts import REFUND_CHAT
 from refund_agent.turn import Message
 from tests.simulation.database import SimulatedDatabase
 from tests.simulation.hostile_calls import Calls
@@ -32,7 +33,9 @@ class Witness:
             settle_seconds=timing.settle_seconds,
             needed_seconds=timing.payments_timeout_seconds + 1.0,
         )
-        self._completions = CompletionWatch(self.lives, backoff_seconds=timing.backoff_seconds)
+        self._completions = CompletionWatch(
+            self.lives, rules=REFUND_CHAT, backoff_seconds=timing.backoff_seconds
+        )
         self._words = WordWatch(
             self.lives, deadline_seconds=timing.deadline_seconds, backoff_seconds=timing.backoff_seconds
         )
@@ -56,6 +59,12 @@ class Witness:
         self._stage.note_for(life.id, f"refund is {row[1]} ({row[5]} for {row[4]!r}, epoch {row[2]})")
         self._money.written(life, row)
         (self.lives.open_claims.add if row[1] == "claimed" else self.lives.open_claims.discard)(life.id)
+
+    def approval_written(self, *row: object) -> None:
+        """Refund chat knows no approvals."""
+
+    def conversation_written(self, *row: object) -> None:
+        """Refund chat knows no conversations."""
 
     def row_deleted(self, table: str, turn_id: str) -> None:
         self.lives.must(False, "no row is ever deleted", self.lives.of[turn_id], table)  # noqa: FBT003

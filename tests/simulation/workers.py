@@ -71,7 +71,7 @@ class SteppedParts:
     sweeper: Any
     sweeps: Any
     presence: Nobody
-    chores: tuple[()] = ()
+    chores: tuple[Callable[[], object], ...]
 
 
 class SteppedUpkeep(Upkeep):
@@ -103,7 +103,7 @@ class WorkerProcess:
         turns = WatchedTurns(core.turns(clock), stage)
         ledger = WatchedLedger(core.ledger(), stage, witness)
         self._runner = core.runner(turns=turns, ledger=ledger, clock=clock, owner=process.name)
-        parts = SteppedParts(self._runner, core.sweeper(turns=turns), core.sweeps, Nobody())
+        parts = SteppedParts(self._runner, core.sweeper(turns=turns), core.sweeps, Nobody(), core.chores())
         self._upkeep = SteppedUpkeep(
             cast("WorkerParts", parts),
             owner=process.name,

@@ -44,15 +44,15 @@ class World:
         self.stage = Stage(self.rng, tally, trace, often)
         self._timing = timing(self.rng.choice(DEADLINES_SECONDS))
         self._database = database
-        calls = Calls(self.rng, orders=self.rng.choice((turns // 10, turns, 20 * turns)))
-        self.witness = Witness(self.stage, database, calls, self._timing)
+        calls = self._make_calls(turns)
+        self.witness = self._make_witness(calls)
         database.set_up(self.stage, self.witness)
         self._redis = Redis()
         self._broker = Broker(self.stage, self._redis, expires_seconds=self._timing.deadline_seconds)
         self._mirror = Mirror(self.stage, self._redis)
         self._wires = Wires(self.stage, self._redis)
         self._payments = HostilePayments(self.stage, modules, self.witness)
-        self._core = Core(
+        self._core = self.CORE(
             modules,
             self._timing,
             database=database,
@@ -69,8 +69,23 @@ class World:
         self._webs: list[WebProcess] = []
         self._workers: list[WorkerProcess] = []
         self._started = 0
-        self._portal = Portal(self.stage, self.witness.lives, self._webs)
+        self._portal = self._make_portal()
         self._people(turns)
+
+    CORE = Core
+    """What builds the service's parts."""
+
+    def _make_calls(self, turns: int) -> Calls:
+        return Calls(self.rng, orders=self.rng.choice((turns // 10, turns, 20 * turns)))
+
+    def _make_witness(self, calls: Calls) -> Witness:
+        return Witness(self.stage, self._database, calls, self._timing)
+
+    def _make_portal(self) -> Portal:
+        return Portal(self.stage, self.witness.lives, self._webs)
+
+    def _make_web(self, process: Process) -> WebProcess:
+        return WebProcess(self.stage, process, self._core, self.witness)
 
     # --- the cast ---------------------------------------------------------------------------------
 
@@ -108,7 +123,7 @@ class World:
 
     def _start_web(self) -> None:
         process = self._process("web")
-        web = WebProcess(self.stage, process, self._core, self.witness)
+        web = self._make_web(process)
         self._webs.append(web)
         self.stage.scheduler.spawn("look", process, web.look)
 
