@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NOW = "refund-chat"
-LATER = ("resilience", "support-agent", "console")
+LATER = ("support-agent", "console")
 INDENT = "\n" + " " * 13
 SENTENCE = re.compile(r"^- \*\*(C\d+)\*\* (.+(?:\n  .+)*)", re.MULTILINE)
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)

@@ -1,5 +1,8 @@
 """What the sweeper finds after a crash, one test per state that a crash can leave."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 
 from refund_agent.adapters.sql_sweeps import MAX_OWNERS
@@ -8,6 +11,8 @@ from refund_agent.sweeper import Sweeper
 from tests.fake_events import FakeJournal
 from tests.fakes import FakeAudit, FakeEvents, FakeQueue
 from tests.integration.conftest import Stores
+
+SWEEPERS = 6
 
 
 def test_a_running_turn_with_a_live_lease_is_left_alone(stores: Stores) -> None:
@@ -30,10 +35,28 @@ def test_only_the_owner_renews(stores: Stores) -> None:
     assert stores.sweeps.take_over() == [turn.id]
 
 
+@pytest.mark.fault(98)
 def test_two_sweepers_take_a_turn_over_once(stores: Stores) -> None:
     turn = stores.running()
     stores.silence_owner_of(turn.id)
     assert [stores.sweeps.take_over(), stores.sweeps.take_over()] == [[turn.id], []]
+
+
+@pytest.mark.fault(98)
+def test_many_sweepers_in_the_same_instant_take_each_turn_over_once(stores: Stores) -> None:
+    left_behind = [stores.running().id for _ in range(5)]
+    for turn_id in left_behind:
+        stores.silence_owner_of(turn_id)
+    start = Barrier(SWEEPERS)
+
+    def sweep(_: int) -> list[str]:
+        start.wait()
+        return stores.sweeps.take_over()
+
+    with ThreadPoolExecutor(SWEEPERS) as pool:
+        taken = [turn_id for found in pool.map(sweep, range(SWEEPERS)) for turn_id in found]
+
+    assert sorted(taken) == sorted(left_behind)
 
 
 def test_an_open_claim_lapses_before_its_turn_is_taken_over(stores: Stores) -> None:
@@ -51,6 +74,7 @@ def test_a_claim_of_a_living_worker_never_lapses(stores: Stores) -> None:
     assert stores.sweeps.lapse_claims() == []
 
 
+@pytest.mark.fault(283)
 def test_a_claim_whose_turn_ended_lapses_only_after_the_payments_timeout(stores: Stores) -> None:
     turn, _ = stores.claimed()
     stores.turns.give_up(turn.id, NotAccepted())
@@ -59,6 +83,7 @@ def test_a_claim_whose_turn_ended_lapses_only_after_the_payments_timeout(stores:
     assert [record.turn_id for record in stores.sweeps.lapse_claims()] == [turn.id]
 
 
+@pytest.mark.fault(283)
 def test_a_lapsed_claim_lapses_once(stores: Stores) -> None:
     turn, _ = stores.claimed()
     stores.silence_owner_of(turn.id)

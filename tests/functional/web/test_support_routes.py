@@ -162,6 +162,36 @@ def test_a_message_that_is_sent_again_with_its_key_is_one_turn(room: SupportRoom
     problem_of(room.chat("Refund A2", headers=key), 422)
 
 
+STARTS_NO_TURN = {
+    "/support/approvals/<uuid:approval_id>",
+    "/support/conversations/<uuid:conversation_id>/give-back",
+    "/support/conversations/<uuid:conversation_id>/messages",
+    "/support/conversations/<uuid:conversation_id>/take",
+    "/support/tickets",
+}
+"""What else may be posted to, by rule. Approving starts the turn that has the approval's own id."""
+
+
+@pytest.mark.fault(33)
+def test_every_route_that_starts_a_turn_reads_the_key(room: SupportRoom) -> None:
+    """A route that is new has to be looked at: either it reads the key or it starts no turn."""
+    bodies: dict[str, object] = {
+        "/support/chat": {"message": "Refund A1"},
+        "/support/refund-chat": {"user_id": "alice", "message": "Refund A1"},
+    }
+    posted = {
+        rule.rule
+        for rule in room.client.application.url_map.iter_rules()
+        if rule.rule.startswith("/support/") and "POST" in (rule.methods or ())
+    }
+    assert posted == STARTS_NO_TURN | set(bodies)
+    for path, body in bodies.items():
+        headers = {"Idempotency-Key": '"never closed', **bearer("is-alice")}
+        answer = room.client.post(path, json=body, headers=headers)
+        assert problem_of(answer, 400)["type"] == "urn:refund-agent:problem:malformed-key"
+    assert stored(room) == (0, 0)
+
+
 def test_two_customers_with_one_key_are_two(room: SupportRoom) -> None:
     key = {"Idempotency-Key": "k-1"}
     mine = body_of(room.chat("Hello", says("To Alice."), headers=key))

@@ -1,0 +1,46 @@
+"""The provider or payments is slow or away while many ask: who came in vain costs nobody else anything."""
+
+import pytest
+
+from sandbox.model import hangs
+from tests.functional.plays import echo
+from tests.functional.stand import Stand, turn_id
+
+MANY = 40
+"""More than the worker runs at once."""
+
+
+@pytest.mark.fault(124)
+def test_after_an_outage_of_the_provider_only_new_turns_ask_it(quick_stand: Stand) -> None:
+    """The queue does not outlive its deadlines: there is no stampede once the provider is back."""
+    quick_stand.model.will(*[hangs()] * (2 * MANY))
+    soon = [quick_stand.chat_soon("refund 5.00 for order A1") for _ in range(MANY)]
+    answers = [future.result() for future in soon]
+    for answer in answers:
+        quick_stand.wait_for_task(turn_id(answer))
+    asked_in_vain = quick_stand.model.request_count
+    quick_stand.model.reset()
+    quick_stand.model.will(echo)
+
+    after = quick_stand.chat("Are you back?")
+
+    assert {answer.status_code for answer in answers} == {504}
+    assert asked_in_vain <= 2 * MANY
+    assert after.json() == {"reply": "Are you back?"}
+    assert quick_stand.model.request_count == 1
+    assert quick_stand.payments.request_count == 0
+
+
+@pytest.mark.fault(244)
+def test_slow_payments_make_many_wait_and_nobody_unsure(stand: Stand) -> None:
+    """Each send has its whole time, however many others wait for theirs: no deadline of ours cuts one."""
+    orders = [f"A{number}" for number in range(MANY)]
+    stand.payments.delay_seconds = 0.8
+
+    soon = [stand.chat_soon(f"refund 5.00 for order {order}") for order in orders]
+    answers = [future.result() for future in soon]
+
+    assert [answer.status_code for answer in answers] == [200] * MANY
+    assert sorted(stand.payments.moved) == [(order, 500) for order in sorted(orders)]
+    gates = [stand.gate(turn_id(answer)) for answer in answers]
+    assert [gate["state"] if gate else None for gate in gates] == ["paid"] * MANY
