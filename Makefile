@@ -37,6 +37,10 @@ test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on Postg
 test-browser: setup ## Drive the pages in real Chromium; SCREENS=1 renews the pictures in docs/screens
 	SCREENS="$(SCREENS)" $(BIN)/pytest -n 2 -m browser tests/browser
 
+.PHONY: pages
+pages: setup ## Weigh the pages in real Chromium, and watch the console while 200 turns run
+	@$(BIN)/python -m tests.browser
+
 .PHONY: guards
 guards: setup ## Remove each guard of the design and let the simulator find it: minutes
 	$(BIN)/pytest -n 2 -m guards

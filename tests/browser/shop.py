@@ -110,10 +110,15 @@ class Shop:
 
 @contextmanager
 def open_shop(
-    make_database: Callable[[], str], redis_url: str, folder: Path, **changes: str
+    make_database: Callable[[], str],
+    redis_url: str,
+    folder: Path,
+    *,
+    model: Model | None = None,
+    **changes: str,
 ) -> Generator[Shop]:
     """Run web, worker and both stand-ins until the context closes; `changes` are settings."""
-    model, payments = Model(), Payments()
+    model, payments = model or Model(), Payments()
     with serve(model) as model_server, serve(payments) as payments_server:
         outside = {"OPENAI_BASE_URL": f"{model_server.url}/v1", "PAYMENTS_URL": payments_server.url}
         secret = {"AUTH_DEV_SECRET_FILE": str(folder / "dev.key")}
