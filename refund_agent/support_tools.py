@@ -146,7 +146,8 @@ class SupportTools:
     def _check(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
         decision = self._eligibility.decide(turn.user_id, asked["order_id"], asked["amount_cents"])
         verdict = {Approved: "approved", Denied: "denied", Escalated: "needs_approval"}[type(decision)]
-        return {"decision": verdict, "because": say(decision), "policy": decision.version}
+        rule = {} if isinstance(decision, Approved) else {"rule": decision.rule}
+        return {"decision": verdict, **rule, "because": say(decision), "policy": decision.version}
 
     def _issue(self, turn: Turn, call: CallPosition, asked: dict[str, Any]) -> Answer | Superseded:
         order_id, amount_cents = asked["order_id"], asked["amount_cents"]

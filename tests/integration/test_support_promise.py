@@ -213,7 +213,14 @@ class Promise:
 NOT_FOUND = {
     "get_order": ['{"error": "order not found"}'],
     "check_refund_eligibility": [
-        '{"decision": "denied", "because": "Order not found.", "policy": "2026-11"}',
+        json.dumps(
+            {
+                "decision": "denied",
+                "rule": "order_not_found",
+                "because": "Order not found.",
+                "policy": "2026-11",
+            }
+        ),
     ],
     "issue_refund": [
         '{"error": "not sent: Order not found."}',

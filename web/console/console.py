@@ -7,6 +7,7 @@ from refund_agent.ports import StoreUnavailable
 from web.console import (
     acts,
     approvals,
+    case_list,
     conversation_page,
     errors,
     sign_in,
@@ -32,6 +33,7 @@ def install(app: Flask, console: ConsoleServices, signing_in: SignIn) -> None:
     routes.before_request(door.guard)
     pages.install(routes)
     sign_in.add_routes(routes, door=door, page=sign_in_page, sign_in=signing_in)
+    case_list.add_routes(routes, pages=pages, console=console)
     approvals.add_routes(routes, pages=pages, console=console)
     unknown.add_routes(routes, pages=pages, console=console)
     conversation_page.add_routes(routes, pages=pages, console=console)
@@ -43,7 +45,7 @@ def install(app: Flask, console: ConsoleServices, signing_in: SignIn) -> None:
     @routes.get("")
     @routes.get("/")
     def home() -> Response:
-        return lead_to("/console/approvals")
+        return lead_to("/console/conversations")
 
     @routes.route("/<path:anything>", methods=["GET", "POST"])
     def nothing(anything: str) -> Response:  # noqa: ARG001 - the rule's own name

@@ -41,6 +41,7 @@ class Place:
 
 
 PLACES: Final = (
+    Place("conversations", "Conversations"),
     Place("approvals", "Approvals"),
     Place("unknown", "Unknown refunds"),
     Place("stuck", "Stuck turns"),
@@ -88,6 +89,10 @@ class Pages:
         answer = Response(text, status=status, mimetype="text/html")
         answer.headers.update(HEADERS)
         return answer
+
+    def part(self, template: str, **context: object) -> str:
+        """Return a part of a page, for a script of ours to put in its place."""
+        return render_template(f"console/{template}", session=present_session(), **context)
 
     def _waiting_in(self) -> Mapping[QueueName, int]:
         """Return how much waits in each queue; nothing when the database cannot be asked."""

@@ -1,0 +1,67 @@
+"""The list of conversations, and of turns without one: newest first, sought by the address, kept fresh."""
+
+import hashlib
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from refund_agent.casebook import CaseKind
+from web.console.pages import HEADERS, Pages
+from web.console.seeking import AGES, OUTCOMES, OWNERS, REFUNDS, RULES, read_mark, read_sought, write_query
+from web.identity import require_staff
+from web.services import ConsoleServices
+
+PAGE_SIZE: Final = 50
+FRAGMENT: Final = "X-Fragment"
+"""The header by which our script asks for the list's rows alone."""
+
+
+def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> None:
+    """Add the routes."""
+
+    @routes.get("/conversations")
+    def conversations() -> Response:
+        """List conversations of the support agent."""
+        return listed("conversation")
+
+    @routes.get("/turns")
+    def turns() -> Response:
+        """List turns that belong to no conversation, as those of refund-chat do."""
+        return listed("turn")
+
+    def listed(kind: CaseKind) -> Response:
+        require_staff(write=False)
+        sought, before = read_sought(request.args), read_mark(request.args)
+        page = console.casebook.page(kind, sought, before=before, limit=PAGE_SIZE)
+        orders = {refund.order_id for case in page.cases for refund in case.refunds}
+        shown: dict[str, Any] = {
+            "kind": kind,
+            "page": page,
+            "sought": sought,
+            "currencies": console.casebook.currencies(orders),
+            "following": write_query(sought, page.following) if page.following else "",
+        }
+        if FRAGMENT in request.headers:
+            return _unless_the_same(pages.part("cases_rows.html", **shown))
+        return pages.show(
+            "cases.html",
+            place="conversations",
+            query=write_query(sought),
+            is_first=before is None,
+            outcomes=OUTCOMES,
+            rules=RULES,
+            refund_states=REFUNDS,
+            owners=OWNERS,
+            ages=AGES,
+            **shown,
+        )
+
+
+def _unless_the_same(text: str) -> Response:
+    """Answer with a part of a page, or with nothing when the asker has the very same."""
+    tag = hashlib.sha256(text.encode()).hexdigest()[:32]
+    answer = Response(text, mimetype="text/html")
+    answer.headers.update(HEADERS)
+    answer.set_etag(tag)
+    answer.make_conditional(request)
+    return answer
