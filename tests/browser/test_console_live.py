@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -60,6 +61,14 @@ def test_a_conversation_shows_a_message_that_comes_while_somebody_looks(console:
     shop.say(KETTLE, conversation_id=conversation_id)
     expect(console.page.get_by_role("list", name="What was said")).to_contain_text("The kettle leaks")
     expect(console.page.locator(".step.end").last).to_contain_text("Replied")
+
+
+def test_a_page_that_finds_nothing_new_stays_as_it_is(console: Console, shop: Shop) -> None:
+    page = console.page
+    console.go(f"conversations/{shop.say('Hello')['conversation_id']}")
+    with page.expect_response(lambda answer: answer.status == HTTPStatus.NOT_MODIFIED):
+        pass
+    expect(page.locator(".step.end")).to_contain_text("Replied")
 
 
 def test_whoever_loses_the_connection_is_told_since_when_and_sees_the_rest_once_it_is_back(

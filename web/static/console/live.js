@@ -17,8 +17,11 @@ function fetchPage(address, etag) {
     request.responseType = "document";
     request.timeout = 10_000;
     if (etag) request.setRequestHeader("If-None-Match", etag);
-    request.onload = () =>
-      resolve({ status: request.status, page: request.response, etag: request.getResponseHeader("ETag") });
+    request.onload = () => {
+      const { status } = request;
+      // Of a 304 there is no document: asking for it would make a page that says so, with styles in line.
+      resolve({ status, page: status === 200 ? request.response : null, etag: request.getResponseHeader("ETag") });
+    };
     request.onerror = request.ontimeout = () => resolve({ status: 0 });
     request.send();
   });
