@@ -131,6 +131,7 @@ def test_a_rate_of_a_second_is_free_again_a_second_later(gate: Gate) -> None:
 
 
 @pytest.mark.fault(39)
+@pytest.mark.fault(42)
 def test_racing_posts_of_one_customer_never_pass_the_rate(redis_url: str) -> None:
     client = connect(redis_url, connections=16)
     limiter = Gate(client).limiter()

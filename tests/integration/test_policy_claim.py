@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from threading import Barrier
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_ledger import SqlLedger
@@ -126,6 +126,19 @@ def test_a_refusal_leaves_nothing_and_is_no_attempt(stores: Stores) -> None:
     with stores.database.transaction() as tx:
         assert tx.execute(select(turns.c.refund_attempted)).scalar_one() is False
     assert isinstance(claim(stores, 50_000, turn=turn), Claimed)
+
+
+@pytest.mark.fault(292)
+def test_an_order_that_is_gone_by_the_time_of_the_claim_is_refused_as_one_that_never_was(
+    stores: Stores, order: Order
+) -> None:
+    check = desk(stores).check_at_claim("c-1", order.id, 100)
+    turn = stores.running()
+    with stores.database.transaction() as tx:
+        tx.execute(delete(orders).where(orders.c.id == order.id))
+    answer = stores.ledger.claim(turn, call=CALL, order_id=order.id, amount_cents=100, check=check)
+    assert refused(answer) == "order_not_found"
+    assert stores.ledger.find(turn.id) is None
 
 
 @pytest.mark.fault(250)

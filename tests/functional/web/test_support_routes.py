@@ -67,6 +67,24 @@ def test_a_refund_is_in_the_answer_as_the_ledger_has_it(room: SupportRoom) -> No
     assert room.stage.payments.moved == [("A1", 4_999)]
 
 
+@pytest.mark.fault(193)
+def test_cents_that_the_model_took_for_whole_money_are_told_as_what_moved(room: SupportRoom) -> None:
+    """No type can tell 50 cents from 50 euros: the reply says what the ledger has, and only that."""
+    told = says("I have refunded 50.00 EUR for order A1.")
+    body = body_of(room.chat("Refund 50.00 for A1", calls_refund("A1", 50), told))
+    assert room.stage.payments.moved == [("A1", 50)]
+    assert "Refund sent: 0.50 EUR for order A1." in body["reply"]
+    assert "50.00" not in body["reply"]
+
+
+@pytest.mark.fault(193)
+def test_whole_money_that_the_model_took_for_cents_is_more_than_the_order_and_is_not_sent(
+    room: SupportRoom,
+) -> None:
+    body = body_of(room.chat("Refund all of A1", calls_refund("A1", 8_000_000), says("Done.")))
+    assert (room.stage.payments.requests, body["refund"]) == ([], None)
+
+
 @pytest.mark.parametrize(
     ("body", "content_type", "status"),
     [
@@ -78,7 +96,9 @@ def test_a_refund_is_in_the_answer_as_the_ledger_has_it(room: SupportRoom) -> No
         (b"[]", "application/json", 422),
         (b'{"message": " "}', "application/json", 422),
         (b'{"message": 7}', "application/json", 422),
-        (b'{"message": "Hello", "user_id": "bob"}', "application/json", 422),
+        pytest.param(
+            b'{"message": "Hello", "user_id": "bob"}', "application/json", 422, marks=pytest.mark.fault(23)
+        ),
         (b'{"message": "Hello", "customer_id": "bob"}', "application/json", 422),
         (b'{"message": "Hello", "conversation_id": "not-one"}', "application/json", 422),
     ],
