@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 from refund_agent.refunds import SPARE_SECONDS
 from refund_agent.settings import Settings
 
-Severity: TypeAlias = Literal["refuse", "warn"]
+Severity: TypeAlias = Literal["refuse", "warn", "note"]
+"""`note`: nothing is wrong; it is said because an operator wants to see it."""
 
 HEROKU_ROUTER_SECONDS: Final = 30.0
 COMPLETION_NEEDS_SECONDS: Final = 1.0

@@ -14,7 +14,7 @@ POLICIES: Final = Path(__file__).parent / "policies"
 MAX_DAYS: Final = 36_500
 MAX_FILE_BYTES: Final = 16 * 1024
 
-_FILE_NAME: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
+MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 
 
 class PolicyUnreadable(Exception):
@@ -49,7 +49,7 @@ def dated_files(folder: Path = POLICIES) -> list[Path]:
     """Return the policy files, oldest first; raise `PolicyUnreadable` for one that is not named YYYY-MM."""
     found = sorted(folder.glob("*.toml"))
     for path in found:
-        if not _FILE_NAME.fullmatch(path.stem):
+        if not MONTH.fullmatch(path.stem):
             raise PolicyUnreadable(f"{path.name}: a policy is named for its month, such as 2026-11.toml")
     return found
 

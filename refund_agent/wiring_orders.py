@@ -8,6 +8,9 @@ from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_orders import SqlOrderRefunds, SqlOrders
 from refund_agent.adapters.sql_seeds import SqlSeeds
+from refund_agent.adapters.system_clock import SystemClock
+from refund_agent.doctor import Finding, LiveCheck
+from refund_agent.doctor_orders import check_orders
 from refund_agent.eligibility import Eligibility
 from refund_agent.orders import Orders
 from refund_agent.policy import Rules
@@ -29,6 +32,25 @@ def rules_for(settings: Settings, today: date) -> Rules:
     """Return the rules in force, read once: those of a later month come with the next start."""
     chosen = settings.orders.policy_file
     return rules_in_force(today) if chosen is None else load_rules(chosen)
+
+
+def diagnose_orders(settings: Settings) -> list[Finding]:
+    """Judge where orders are kept and the policy, as they are today."""
+    today = SystemClock().today()
+    return check_orders(settings, read_rules=lambda: rules_for(settings, today), today=today)
+
+
+def live_order_checks(settings: Settings) -> dict[str, LiveCheck]:
+    """Give `flask doctor` what it asks of a shop's order service: for an order that nobody has."""
+    chosen = settings.orders
+    if not settings.support.enabled or not chosen.url:
+        return {}
+
+    def orders_can_be_asked() -> None:
+        asked = HttpOrders(chosen.url, chosen.token, timeout_seconds=chosen.timeout_seconds, connections=1)
+        asked.find_for_staff("flask-doctor")
+
+    return {"the order service": orders_can_be_asked}
 
 
 def build_orders(settings: Settings, database: Database, *, today: date) -> OrderParts:

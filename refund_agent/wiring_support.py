@@ -28,12 +28,14 @@ from refund_agent.sessions import Sessions
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
 from refund_agent.wiring import NO_KEY, WORKER_ALIVE_SECONDS, Stores, open_journal
+from refund_agent.wiring_orders import diagnose_orders
 
 
 def build_sign_in(settings: Settings, stores: Stores) -> SignIn | None:
     """Build what knows customers and staff; None when there is no support agent, or start-up refuses it."""
     support, tickets = settings.support, RedisTickets(stores.redis)
-    if not support.enabled or doctor.refuses(check_support(settings)):
+    findings = [*check_support(settings), *diagnose_orders(settings)]
+    if not support.enabled or doctor.refuses(findings):
         return None
     if support.auth_mode == "dev":
         secret = kept_secret(support.auth_dev_secret_file)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from celery import signals
 
-from refund_agent import logs, wiring, wiring_agents
+from refund_agent import logs, wiring, wiring_agents, wiring_orders
 from refund_agent.doctor import UnsafeConfiguration, refuse_unsafe
 from refund_agent.doctor_celery import check_celery, check_task
 from refund_agent.doctor_support import check_support
@@ -89,9 +89,14 @@ def _on_init(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
     """Refuse to start with a configuration that is unsafe. Celery swallows anything but SystemExit here."""
     settings = read_settings()
     conf = cast("Mapping[str, object]", app.conf)
-    findings = check_celery(conf, deadline_seconds=settings.turn_deadline_seconds)
+    findings = [
+        *check_celery(conf, deadline_seconds=settings.turn_deadline_seconds),
+        *check_task(app.tasks[TASK]),
+        *check_support(settings),
+        *wiring_orders.diagnose_orders(settings),
+    ]
     try:
-        refuse_unsafe(settings, [*findings, *check_task(app.tasks[TASK]), *check_support(settings)])
+        refuse_unsafe(settings, findings)
     except UnsafeConfiguration as error:
         raise SystemExit(str(error)) from error
 

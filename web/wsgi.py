@@ -28,7 +28,8 @@ def application() -> Flask:
     """Build the application from the environment; refuse an unsafe one by naming what is unsafe."""
     settings = read_settings()
     logs.configure(settings.log_level)
-    doctor.refuse_unsafe(settings, [*_celery_findings(settings), *check_support(settings)])
+    findings = [*_celery_findings(settings), *check_support(settings)]
+    doctor.refuse_unsafe(settings, [*findings, *wiring_orders.diagnose_orders(settings)])
     services = build_services(settings)
     app = create_app(services)
     app.extensions[STOP_WAITING] = services.stop_waiting
@@ -70,7 +71,8 @@ def build_services(settings: Settings) -> WebServices:
             *doctor.check(settings),
             *_celery_findings(settings),
             *check_support(settings),
-            *doctor.check_live(wiring.live_checks(stores)),
+            *wiring_orders.diagnose_orders(settings),
+            *doctor.check_live({**wiring.live_checks(stores), **wiring_orders.live_order_checks(settings)}),
         ]
 
     return WebServices(

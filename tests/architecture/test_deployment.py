@@ -1,6 +1,7 @@
 """What a platform reads (Procfile, app.json, .python-version) agrees with the code and with one another."""
 
 import json
+import re
 import shlex
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from refund_agent.doctor import HEROKU_ROUTER_SECONDS, check
+from refund_agent.providers import PRESETS
 from refund_agent.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
@@ -63,9 +65,20 @@ def test_what_app_json_sets_and_asks_for_is_all_that_production_needs(
 
 
 def test_app_json_sets_only_what_the_service_reads(app: Any) -> None:
-    read = (ROOT / "refund_agent" / "settings.py").read_text()
+    read = " ".join(path.read_text() for path in (ROOT / "refund_agent").glob("settings*.py"))
+    keys = {preset.key_variable for preset in PRESETS.values()}
 
-    assert [name for name in app["env"] if f'"{name}"' not in read] == []
+    assert [name for name in app["env"] if f'"{name}"' not in read and name not in keys] == []
+
+
+def test_app_json_offers_every_variable_of_the_support_agent_and_asks_for_none(app: Any) -> None:
+    files = [ROOT / "refund_agent" / f"settings_{of}.py" for of in ("support", "orders")]
+    read = {name for path in files for name in re.findall(r'"([A-Z]+_[A-Z_]+)"', path.read_text())}
+    read |= {preset.key_variable for preset in PRESETS.values()}
+
+    assert read - set(app["env"]) == {"AUTH_MODE", "AUTH_DEV_SECRET_FILE"}, "those are a developer's"
+    offered = [app["env"][name] for name in read & set(app["env"]) if name != "OPENAI_API_KEY"]
+    assert all(entry["required"] is False and entry["description"] for entry in offered)
 
 
 def test_the_platforms_python_is_one_that_the_project_takes() -> None:

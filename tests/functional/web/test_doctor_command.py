@@ -24,6 +24,14 @@ def test_what_start_up_would_refuse_is_named_and_ends_with_1(web: Web) -> None:
     assert output.splitlines() == [str(WARNED), str(REFUSED)]
 
 
+def test_a_note_is_shown_and_nothing_is_wrong(web: Web) -> None:
+    web.findings = [Finding("note", "policy 2026-11 is in force", "30 days to return", "See it")]
+    code, output = run(web)
+
+    assert code == 0
+    assert output.splitlines() == ["note: policy 2026-11 is in force. 30 days to return. See it.", "ok"]
+
+
 def test_a_warning_is_named_and_ends_with_0(web: Web) -> None:
     web.findings = [WARNED]
     code, output = run(web)
