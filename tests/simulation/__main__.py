@@ -1,10 +1,13 @@
-"""`make simulate SEED=… TURNS=… [PROCESSES=…]`, or `EPISODE=…` to see one episode again."""
+"""`make simulate SEED=… TURNS=… [PROCESSES=…]`, or `EPISODE=…` to see one episode again.
+
+How far it is stands on standard error; Ctrl-C ends it with a report of what it has done by then.
+"""
 
 import argparse
 import multiprocessing
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.simulation.episodes import TURNS_AN_EPISODE, Failure, Result, Simulation, run_share
 from tests.simulation.faults import Tally
@@ -25,8 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if asked.episode is not None:
         return _tell(asked.seed, asked.episode)
-    started = time.monotonic()
-    result = _run(asked.seed, asked.turns, asked.processes)
+    started, result = time.monotonic(), Result()
+    try:
+        for part in _parts(asked.seed, asked.turns, asked.processes):
+            _add(result, part)
+            _show_progress(result, of=asked.turns, seconds=time.monotonic() - started)
+            if len(result.failures) >= MAX_FAILURES:
+                break
+    except KeyboardInterrupt:
+        sys.stderr.write("\nended early\n")
+    result.failures.sort(key=lambda failed: failed.episode)
     print(summary(result, seed=asked.seed, seconds=time.monotonic() - started))  # noqa: T201 - a report
     for failed in result.failures[:MAX_FAILURES]:
         print(failure(failed))  # noqa: T201 - a report
@@ -34,22 +45,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if result.failures else 0
 
 
-def _run(seed: int, turns: int, processes: int) -> Result:
+def _parts(seed: int, turns: int, processes: int) -> Iterator[Result]:
     """Run all episodes, shared out among processes; which process runs which changes nothing."""
     episodes = range(-(-turns // TURNS_AN_EPISODE))
     shares = [(seed, episodes[i : i + EPISODES_A_SHARE]) for i in range(0, len(episodes), EPISODES_A_SHARE)]
-    total = Result()
     if processes == 1:
-        for share in shares:
-            _add(total, run_share(share))
-        return total
+        yield from map(run_share, shares)
+        return
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        for part in pool.imap_unordered(run_share, shares):
-            _add(total, part)
-            if len(total.failures) >= MAX_FAILURES:
-                break
-    total.failures.sort(key=lambda failed: failed.episode)
-    return total
+        yield from pool.imap_unordered(run_share, shares)
+
+
+def _show_progress(result: Result, *, of: int, seconds: float) -> None:
+    left = seconds / result.turns * max(0, of - result.turns)
+    ending = "\n" if result.turns >= of or not sys.stderr.isatty() else ""
+    sys.stderr.write(
+        f"\r{result.turns:,} of {of:,} turns, {len(result.failures)} breaches, {left:,.0f} s left{ending}"
+    )
+    sys.stderr.flush()
 
 
 def _add(total: Result, part: Result) -> None:
