@@ -10,12 +10,13 @@ export class SignInNeeded extends Error {}
 
 export class Api {
   #origin;
-  #askForToken;
-  #token = null; // a promise: who asks at the same time shares it
+  #ask;
+  #token = null; // a promise
 
-  constructor(origin, askForToken) {
+  /** `ask` returns a promise of a token. */
+  constructor(origin, ask) {
     this.#origin = origin;
-    this.#askForToken = askForToken;
+    this.#ask = async () => ask();
   }
 
   /** Return whom the token names, to keep the customers of one browser apart. Who they are is the service's to judge. */
@@ -25,29 +26,33 @@ export class Api {
 
   /** Return the response, whatever its status but 401; reject with `SignInNeeded`, or as `fetch` does. */
   async fetch(path, { body, headers } = {}) {
-    for (const renew of [false, true]) {
+    let refused;
+    for (let tries = 0; tries < 2; tries++) {
+      const token = await this.#bearer(refused);
       const response = await fetch(this.#origin + path, {
         method: body ? "POST" : "GET",
         body: body && JSON.stringify(body),
         headers: {
           ...headers,
           ...(body && { "Content-Type": "application/json" }),
-          Authorization: `Bearer ${await this.#bearer(renew)}`,
+          Authorization: `Bearer ${token}`,
         },
         cache: "no-store",
         credentials: "omit",
       });
       if (response.status !== 401) return response;
+      refused = token;
     }
     throw new SignInNeeded();
   }
 
-  async #bearer(renew = false) {
-    const held = await this.#token?.catch(() => null);
-    if (renew || !held || claims(held).exp * 1000 < Date.now() + SPARE_MS) {
-      this.#token = Promise.resolve(this.#askForToken?.());
-    }
-    const token = await this.#token.catch(() => null);
+  /** Return a token other than the one that was refused; who asks at the same time shares it. */
+  async #bearer(refused) {
+    const asked = this.#token;
+    const held = await asked;
+    const isGood = held && held !== refused && !(claims(held).exp * 1000 < Date.now() + SPARE_MS);
+    if (!isGood && asked === this.#token) this.#token = this.#ask().catch(() => null);
+    const token = await this.#token;
     if (!token) throw new SignInNeeded();
     return token;
   }

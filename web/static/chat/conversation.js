@@ -23,7 +23,8 @@ export class Conversation {
   owner = "agent";
   lines = [];
   orders = [];
-  state = "loading"; // ready | offline | sign-in
+  state = "loading"; // ready | offline | sign-in-required
+  isLoaded = false; // then a message knows which conversation it belongs to
   // {key, body, at, turn, phase, state, why, until}; state: sending | running | late | lost | refused
   pending = null;
 
@@ -58,18 +59,27 @@ export class Conversation {
         await Promise.all([this.#loadOrders(), this.#findNewest()]);
         break;
       } catch (error) {
-        this.#show(error instanceof SignInNeeded ? "sign-in" : "offline");
+        this.#fail(error);
         await this.#pause(tries);
       }
     }
+    this.isLoaded = true;
     this.#show("ready");
-    if (this.pending && this.pending.state !== "refused") this.#deliver(this.pending);
+    if (this.pending?.key && this.pending.state !== "refused") this.#deliver(this.pending);
     this.lookSoon();
   }
 
   get isLate() {
     const { pending } = this;
     return pending?.state === "late" || (pending?.state === "running" && Date.now() - pending.at > LATE_MS);
+  }
+
+  /** What stands in the way of the message, or of the whole chat; "" when nothing does. */
+  get trouble() {
+    const { pending, state } = this;
+    if (pending?.state === "refused") return pending.why;
+    if (pending?.state === "lost") return "lost";
+    return state === "ready" || state === "loading" ? "" : state;
   }
 
   /** The message may be taken back for editing: it was surely not taken, in this try or an earlier one. */
@@ -79,7 +89,7 @@ export class Conversation {
 
   /** Send a message, unless another is on its way. */
   send(message) {
-    if (this.pending || this.state !== "ready") return false;
+    if (this.pending || !this.isLoaded) return false;
     const body = this.id ? { message, conversation_id: this.id } : { message };
     this.pending = { key: crypto.randomUUID(), body, at: Date.now(), state: "sending" };
     this.#deliver(this.pending);
@@ -221,12 +231,7 @@ export class Conversation {
       const listed = await this.#read(await this.#api.fetch("/support/conversations"));
       this.id = listed.conversations[0]?.conversation_id ?? null;
     }
-    if (this.id) await this.#load();
-    const last = this.lines.findLast((line) => line.turn_id);
-    if (!this.pending && last?.kind === "customer") {
-      // Sent from another tab or device: it is watched here too.
-      this.pending = { turn: last.turn_id, body: { message: last.text }, at: last.at_ms, state: "running" };
-    }
+    await this.#load();
   }
 
   async #load() {
@@ -240,6 +245,12 @@ export class Conversation {
       this.owner = found.owner;
       this.lines = found.messages;
       this.#pollMs = POLL_MS.first;
+    }
+    const last = this.lines.findLast((line) => line.turn_id);
+    if (!this.pending && last?.kind === "customer") {
+      // Sent from another tab or device: it is watched here too.
+      this.pending = { turn: last.turn_id, body: { message: last.text }, at: last.at_ms };
+      this.#deliver(this.pending);
     }
     this.#show("ready");
   }
@@ -262,13 +273,17 @@ export class Conversation {
     this.#pollTimer = setTimeout(() => this.#poll(), ms);
     this.#pollMs = Math.min(this.#pollMs * 1.4, POLL_MS.most);
     if (this.pending) return;
-    await this.#load().catch((error) => this.#show(error instanceof SignInNeeded ? "sign-in" : "offline"));
+    await this.#load().catch((error) => this.#fail(error));
   }
 
   // --- Small things -----------------------------------------------------------------------------------
 
   get #isClosed() {
     return this.#closed.signal.aborted;
+  }
+
+  #fail(error) {
+    this.#show(error instanceof SignInNeeded ? "sign-in-required" : "offline");
   }
 
   #show(state) {

@@ -43,6 +43,8 @@ if (customers.some(({ id }) => id === before)) customer.value = before;
 customer.addEventListener("change", () => signIn(listed));
 for (const [id, name] of [["language", "lang"], ["theme", "theme"]]) {
   const choice = document.querySelector(`#${id}`);
-  choice.addEventListener("change", () => chat.setAttribute(name, choice.value));
+  const choose = () => chat.setAttribute(name, choice.value);
+  choice.addEventListener("change", choose);
+  choose(); // a reload keeps what was chosen
 }
 signIn(listed);

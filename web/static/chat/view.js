@@ -100,7 +100,7 @@ export class View {
     this.#renderPending(chat);
     this.consent.hidden = !asksConsent;
     const consents = !asksConsent || this.agreed.checked;
-    this.maySend = Boolean(this.message && consents && !chat.pending && chat.state === "ready");
+    this.maySend = Boolean(this.message && consents && !chat.pending && chat.isLoaded);
     this.send.setAttribute("aria-disabled", !this.maySend); // stays focusable
     if (grew && (wasAtEnd || chat.pending)) this.scroll.scrollTop = this.scroll.scrollHeight;
   }
@@ -200,13 +200,9 @@ export class View {
     const works = pending && ["sending", "running", "late"].includes(pending.state);
     setText(this.status, works ? say(stage) : state === "loading" ? "…" : "");
     this.status.classList.toggle("works", Boolean(works));
-    const isDown = state === "offline" || state === "sign-in";
-    const refused = pending?.state === "refused";
-    const words = refused ? pending.why : pending?.state === "lost" ? "lost" : state === "sign-in" ? "sign-in-required" : "offline";
-    const troubled = refused || isDown || pending?.state === "lost";
-    setText(this.alert, troubled ? say(words) || say("notTaken") : "");
-    const seconds = refused ? Math.ceil((pending.until - Date.now()) / 1000) : 0;
-    this.retry.hidden = !troubled;
+    setText(this.alert, chat.trouble && (say(chat.trouble) || say("notTaken")));
+    const seconds = Math.ceil(((pending?.until ?? 0) - Date.now()) / 1000);
+    this.retry.hidden = !chat.trouble;
     this.retry.setAttribute("aria-disabled", seconds > 0);
     setText(this.retry, seconds > 0 ? say("retryIn", seconds) : say("retry"));
     this.edit.hidden = !chat.mayTakeBack;
