@@ -16,7 +16,9 @@ from typing import Any, TypeAlias
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
+from sandbox.http import serve
 from tests.browser.chromium import NoBrowser, running_chromium
+from tests.browser.portal import Portal
 from tests.browser.shop import Shop, open_shop
 from tests.browser.watch import Watch
 from tests.functional.conftest import redis_beside
@@ -49,11 +51,23 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
+def portal() -> Iterator[tuple[Portal, str]]:
+    """Give a site that may embed the chat, and its address."""
+    app = Portal()
+    with serve(app) as server:
+        yield app, server.url
+
+
+@pytest.fixture(scope="session")
 def running_shop(
-    make_database: Callable[[], str], redis_server: str, tmp_path_factory: pytest.TempPathFactory
+    make_database: Callable[[], str],
+    redis_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    portal: tuple[Portal, str],
 ) -> Iterator[Shop]:
     folder = tmp_path_factory.mktemp("shop")
-    with open_shop(make_database, redis_beside(redis_server, 3), folder) as shop:
+    redis_url = redis_beside(redis_server, 3)
+    with open_shop(make_database, redis_url, folder, CHAT_ORIGINS=portal[1]) as shop:
         yield shop
 
 

@@ -41,6 +41,15 @@ class Chat:
         return self.page.locator("refund-chat").get_by_role("status")
 
     @property
+    def trouble(self) -> Locator:
+        """What stands in the way of the message, or of the whole chat."""
+        return self.page.locator("refund-chat").get_by_role("alert")
+
+    @property
+    def retry(self) -> Locator:
+        return self.page.locator("[part~=retry]")
+
+    @property
     def cards(self) -> Locator:
         """The refund cards, which are made from the ledger."""
         return self.page.locator("[part~=card]")
