@@ -14,6 +14,7 @@ from refund_agent.adapters.sql_approvals import SqlApprovals
 from refund_agent.adapters.sql_casebook import SqlCasebook
 from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_customers import list_customers
+from refund_agent.adapters.sql_reveals import SqlReveals
 from refund_agent.adapters.sql_usage import SqlUsage
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.casebook import Casebook
@@ -24,6 +25,7 @@ from refund_agent.limits import Limiter
 from refund_agent.ports import Model, Queue
 from refund_agent.providers import Endpoint
 from refund_agent.recorder import Recorder
+from refund_agent.reveals import Reveals
 from refund_agent.sessions import Sessions
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
@@ -54,6 +56,11 @@ def build_sessions(stores: Stores) -> Sessions:
 def build_casebook(stores: Stores) -> Casebook:
     """Build what the console looks through."""
     return SqlCasebook(stores.database)
+
+
+def build_reveals(stores: Stores) -> Reveals:
+    """Build where it is recorded who was shown what."""
+    return SqlReveals(stores.database)
 
 
 def build_limiter(settings: Settings, stores: Stores) -> Limiter:

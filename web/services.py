@@ -13,6 +13,7 @@ from refund_agent.facade import Ask, Started, Unreadable
 from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
 from refund_agent.retention import Retention
+from refund_agent.reveals import Reveals
 from refund_agent.sessions import Sessions
 from refund_agent.settings import Settings
 from refund_agent.support_desk import SupportDesk
@@ -69,6 +70,7 @@ class ConsoleServices:
     inspection: Inspection
     approvals: ApprovalDesk
     conversations: Conversations
+    reveals: Reveals
     turn_files: TurnFiles
     workers_alive: Callable[[], Collection[str] | None]
     lease_seconds: float

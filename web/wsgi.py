@@ -101,6 +101,7 @@ def _console(
         inspection=parts.inspection,
         approvals=support.approvals,
         conversations=support.conversations,
+        reveals=wiring_support.build_reveals(stores),
         turn_files=parts.turn_files,
         workers_alive=parts.workers_alive,
         lease_seconds=settings.lease_seconds,

@@ -116,3 +116,15 @@ events = Table(
     Column("at_ms", BigInteger, nullable=False),
 )
 """Everything a turn did, in order; `body` is a JSON object."""
+
+reveals = Table(
+    "reveals",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("staff_id", String(128), nullable=False),
+    Column("staff_name", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Index("reveals_at", "at_ms"),
+)
+"""Who was shown what an export hides. Kept for ever: forgetting customers does not forget who looked."""

@@ -1,12 +1,11 @@
 """The list of conversations, and of turns without one: newest first, sought by the address, kept fresh."""
 
-import hashlib
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
 from refund_agent.casebook import CaseKind
-from web.console.pages import HEADERS, Pages
+from web.console.pages import Pages, unless_same
 from web.console.seeking import AGES, OUTCOMES, OWNERS, REFUNDS, RULES, read_mark, read_sought, write_query
 from web.identity import require_staff
 from web.services import ConsoleServices
@@ -42,7 +41,7 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             "following": write_query(sought, page.following) if page.following else "",
         }
         if FRAGMENT in request.headers:
-            return _unless_the_same(pages.part("cases_rows.html", **shown))
+            return unless_same(pages.part("cases_rows.html", **shown))
         return pages.show(
             "cases.html",
             place="conversations",
@@ -55,13 +54,3 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             ages=AGES,
             **shown,
         )
-
-
-def _unless_the_same(text: str) -> Response:
-    """Answer with a part of a page, or with nothing when the asker has the very same."""
-    tag = hashlib.sha256(text.encode()).hexdigest()[:32]
-    answer = Response(text, mimetype="text/html")
-    answer.headers.update(HEADERS)
-    answer.set_etag(tag)
-    answer.make_conditional(request)
-    return answer

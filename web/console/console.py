@@ -10,6 +10,7 @@ from web.console import (
     case_list,
     conversation_page,
     errors,
+    export,
     sign_in,
     stuck,
     tickets,
@@ -34,6 +35,7 @@ def install(app: Flask, console: ConsoleServices, signing_in: SignIn) -> None:
     pages.install(routes)
     sign_in.add_routes(routes, door=door, page=sign_in_page, sign_in=signing_in)
     case_list.add_routes(routes, pages=pages, console=console)
+    export.add_routes(routes, pages=pages, console=console)
     approvals.add_routes(routes, pages=pages, console=console)
     unknown.add_routes(routes, pages=pages, console=console)
     conversation_page.add_routes(routes, pages=pages, console=console)

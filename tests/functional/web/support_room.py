@@ -12,6 +12,7 @@ from refund_agent.adapters.redis_sessions import RedisSessions
 from refund_agent.adapters.sql_casebook import SqlCasebook
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_orders import SqlOrderRefunds
+from refund_agent.adapters.sql_reveals import SqlReveals
 from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.adapters.sql_turn_files import SqlTurnFiles
 from refund_agent.facade import Facade
@@ -88,6 +89,7 @@ class SupportRoom:
             inspection=SqlInspection(stage.database),
             approvals=stage.approval_desk,
             conversations=stage.conversations,
+            reveals=SqlReveals(stage.database),
             turn_files=SqlTurnFiles(stage.database),
             workers_alive=lambda: {"w1"},
             lease_seconds=15,
