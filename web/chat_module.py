@@ -33,6 +33,7 @@ def chat_module() -> bytes:
     """Return the module."""
     code = "".join(_JOINT.sub("", _read(name)) for name in PARTS)
     styles = _CSS_SPACE.sub(lambda found: found[1] or "", _CSS_COMMENT.sub("", _read(STYLES)))
+    styles = styles.replace(";}", "}")
     return f"const STYLES=`{styles}`;\n{cast('str', rjsmin.jsmin(code))}\n".encode()
 
 

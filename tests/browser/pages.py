@@ -50,6 +50,10 @@ class Chat:
         return self.page.locator("[part~=retry]")
 
     @property
+    def amount(self) -> Locator:
+        return self.page.locator("[part~=card-amount]")
+
+    @property
     def cards(self) -> Locator:
         """The refund cards, which are made from the ledger."""
         return self.page.locator("[part~=card]")

@@ -10,8 +10,8 @@ POLICY = (
 )
 PAGES = {
     "/": """
-<script type="module" src="{chat}/chat/refund-chat.js"></script>
 <script type="module" src="/element.js"></script>
+<script type="module" src="{chat}/chat/refund-chat.js"></script>
 <refund-chat launcher></refund-chat>
 """,
     "/framed": """

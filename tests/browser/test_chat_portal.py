@@ -97,7 +97,7 @@ def test_a_site_that_is_not_listed_reads_nothing_even_with_a_token(
         watch.origins.add(stranger.url)
         page.goto(stranger.url)
         page.get_by_role("button", name="Open the chat").click()
-        expect(page.get_by_role("alert")).to_have_text("No connection. Trying again.")
+        expect(page.get_by_role("alert")).to_have_text("We cannot be reached now. Trying again.")
 
         assert page.get_by_text("Electric kettle").count() == 0
         assert all("blocked by CORS policy" in found for found in watch.take())

@@ -68,7 +68,7 @@ function claims(token) {
 }
 
 export function isStream(response) {
-  return response.ok && (response.headers.get("Content-Type") ?? "").startsWith("text/event-stream");
+  return response.ok && /^text.event-stream/.test(response.headers.get("Content-Type"));
 }
 
 /** Call `heard({id, kind, data})` for each event; resolve when the stream ends, reject when it falls silent. */

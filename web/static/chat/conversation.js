@@ -8,7 +8,6 @@ import { isStream, readEvents, SignInNeeded } from "./api.js";
 
 const POLL_MS = { first: 3_000, most: 30_000, person: 6_000 };
 const LATE_MS = 20_000;
-const NOT_TAKEN = new Set([400, 403, 404, 409, 413, 415, 422, 429, 503]); // nothing was stored
 
 /** Return the phase that an event tells of; null for one that tells of none. Nothing else makes a phase. */
 function phaseOf({ kind, data }) {
@@ -69,9 +68,12 @@ export class Conversation {
     this.lookSoon();
   }
 
-  get isLate() {
-    const { pending } = this;
-    return pending?.state === "late" || (pending?.state === "running" && Date.now() - pending.at > LATE_MS);
+  /** Where the message on its way is, as far as events have told; "" when there is none, or something in its way. */
+  get stage() {
+    const { phase, state = "", at } = this.pending ?? {};
+    if (state === "refused" || state === "lost") return "";
+    const isLate = state === "late" || (state === "running" && Date.now() - at > LATE_MS);
+    return isLate ? "late" : (phase ?? state);
   }
 
   /** What stands in the way of the message, or of the whole chat; "" when nothing does. */
@@ -168,12 +170,12 @@ export class Conversation {
 
   #judge(pending, { status, headers }, answer) {
     const why = String(answer.type).split(":").pop();
-    if (why === "too-many-streams" || why === "streams-full") {
+    if (/streams/.test(why)) {
       pending.plain = pending.hurry = true; // wait for the answer without watching the turn
     } else if (why === "still-running" || why === "outcome-unreadable") {
       pending.doubt = true;
       this.#move(pending, { state: "late" });
-    } else if (NOT_TAKEN.has(status)) {
+    } else if (status < 500 || status === 503) { // nothing was stored
       const seconds = Number(headers.get("Retry-After")) || 0;
       this.#move(pending, { state: "refused", why, until: Date.now() + seconds * 1000 });
     } else if (status === 502 || status === 504) {
@@ -258,6 +260,7 @@ export class Conversation {
   async #loadOrders() {
     const response = await this.#api.fetch("/support/orders");
     if (response.ok) this.orders = (await response.json()).orders; // without them there is a chat all the same
+    this.#changed();
   }
 
   #read(response) {

@@ -36,6 +36,12 @@ class RefundChat extends HTMLElement {
   }
 
   connectedCallback() {
+    if (Object.hasOwn(this, "token")) {
+      // The site set it before this module was there.
+      const { token } = this;
+      delete this.token;
+      this.token = token;
+    }
     this.#build();
     this.#begin();
     this.#clock = setInterval(() => this.#chat?.pending && this.#render(), 1000);
@@ -134,6 +140,7 @@ class RefundChat extends HTMLElement {
       download: () => this.#download(),
     });
     this.#view.input.value = draft;
+    this.#view.agreed.checked = this.#agreed;
     this.#render();
   }
 

@@ -91,26 +91,30 @@ export class View {
     setText(this.who, chat.owner === "person" ? say("withPerson") : "");
     this.log.setAttribute("aria-busy", chat.state === "loading");
     this.begin.hidden = this.download.hidden = !chat.lines.length;
-    this.begin.disabled = Boolean(chat.pending);
-    this.welcome.hidden = Boolean(chat.lines.length || chat.pending || chat.state === "loading");
+    this.begin.disabled = chat.pending;
+    this.welcome.hidden = chat.lines.length || chat.pending || chat.state === "loading";
     if (!this.welcome.hidden) this.#renderOrders(chat.orders);
     const { scrollTop, clientHeight, scrollHeight } = this.scroll;
     const wasAtEnd = scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
     const grew = this.#renderLines(chat);
     this.#renderPending(chat);
     this.consent.hidden = !asksConsent;
-    const consents = !asksConsent || this.agreed.checked;
-    this.maySend = Boolean(this.message && consents && !chat.pending && chat.isLoaded);
+    this.maySend = this.message && (!asksConsent || this.agreed.checked) && !chat.pending && chat.isLoaded;
     this.send.setAttribute("aria-disabled", !this.maySend); // stays focusable
     if (grew && (wasAtEnd || chat.pending)) this.scroll.scrollTop = this.scroll.scrollHeight;
   }
 
   #renderLines(chat) {
-    const pending = chat.pending?.body && !chat.lines.some((line) => line.turn_id && line.turn_id === chat.pending.turn);
-    const own = pending ? [{ at_ms: chat.pending.at, speaker: "customer", text: chat.pending.body.message }] : [];
+    const all = [...chat.lines];
+    const { at, turn, body } = chat.pending ?? {};
+    if (body && !(turn && all.some(({ turn_id }) => turn_id === turn))) {
+      all.push({ at_ms: at, turn_id: turn, speaker: "customer", text: body.message });
+    }
     const shown = new Map();
-    for (const line of [...chat.lines, ...own]) {
-      const name = line.turn_id ? `${line.turn_id} ${line.speaker}` : `${line.at_ms} ${line.speaker} ${line.text}`;
+    for (const line of all) {
+      // The same line under the same name, whether we had it first or the service: it is announced once.
+      let name = `${line.speaker} ${line.turn_id ?? line.text}`;
+      while (shown.has(name)) name += "+";
       if (line.text || line.refund || line.kind === "unanswered") shown.set(name, line);
     }
     let grew = false;
@@ -122,7 +126,7 @@ export class View {
     }
     let place = this.log.firstChild;
     for (const [name, line] of shown) {
-      const is = JSON.stringify(line);
+      const is = JSON.stringify([textOf(line, this.#context.say), line.refund && refundOf(line.refund, this.#context)]);
       const kept = this.#lines.get(name);
       if (kept?.was === is) {
         place = kept.element.nextSibling;
@@ -195,14 +199,12 @@ export class View {
 
   #renderPending(chat) {
     const { say } = this.#context;
-    const { pending, state } = chat;
-    const stage = chat.isLate ? "late" : (pending?.phase ?? pending?.state);
-    const works = pending && ["sending", "running", "late"].includes(pending.state);
-    setText(this.status, works ? say(stage) : state === "loading" ? "…" : "");
-    this.status.classList.toggle("works", Boolean(works));
-    setText(this.alert, chat.trouble && (say(chat.trouble) || say("notTaken")));
-    const seconds = Math.ceil(((pending?.until ?? 0) - Date.now()) / 1000);
-    this.retry.hidden = !chat.trouble;
+    const { stage = "", trouble = "", pending } = chat;
+    setText(this.status, say(stage));
+    this.status.classList.toggle("works", stage !== "");
+    setText(this.alert, trouble && (say(trouble) || say("notTaken")));
+    const seconds = Math.ceil((pending?.until - Date.now()) / 1000);
+    this.retry.hidden = !trouble;
     this.retry.setAttribute("aria-disabled", seconds > 0);
     setText(this.retry, seconds > 0 ? say("retryIn", seconds) : say("retry"));
     this.edit.hidden = !chat.mayTakeBack;
