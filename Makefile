@@ -49,6 +49,10 @@ guards: setup ## Remove each guard of the design and let the simulator find it: 
 chaos: setup ## Kill, stop and cut everything at each step of a turn; RUNS=3, CELLS=regex, WRITE=1
 	@RUNS="$(RUNS)" CELLS="$(CELLS)" LANES="$(LANES)" WRITE="$(WRITE)" $(BIN)/python -m tests.chaos
 
+.PHONY: golden
+golden: setup ## Ask a model what it must get right before it may replace the one in use; ARGS="--chat-model …"
+	@$(BIN)/python -m tests.golden $(ARGS)
+
 .PHONY: check
 check: setup ## Check format, lint, types and import contracts: everything but the tests
 	$(BIN)/ruff format --check .

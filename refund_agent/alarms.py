@@ -9,6 +9,9 @@ from refund_agent.figures import Trouble
 UNKNOWN_SECONDS: Final = 15 * 60.0
 UNKNOWN_OVERLOOKED_SECONDS: Final = 24 * 3600.0
 MIRROR_SECONDS: Final = 60.0
+UNANSWERED_SHARE: Final = 0.5
+LEAST_UNANSWERED: Final = 10
+"""Fewer say nothing: three failures in a quiet night are no rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,15 @@ def alarms(trouble: Trouble) -> Iterator[Alarm]:
         yield Alarm("leases_expired", trouble.expired_leases, "see that workers run")
     if trouble.oldest_unmirrored_seconds > MIRROR_SECONDS:
         yield Alarm("mirror_behind", trouble.oldest_unmirrored_seconds, "see that Redis runs")
+    if is_unanswered_often(trouble):
+        share = trouble.lately_unanswered / trouble.lately_ended
+        yield Alarm("turns_unanswered", share, "see whether the model refuses or its provider fails")
     for rule, count in trouble.breaches.items():
         if count:
             yield Alarm(f"breach_{rule}", count, "stop the workers and compare the ledger with payments")
+
+
+def is_unanswered_often(trouble: Trouble) -> bool:
+    """Whether so many turns got no text lately that the model or its provider must be to blame."""
+    often = trouble.lately_unanswered > UNANSWERED_SHARE * trouble.lately_ended
+    return often and trouble.lately_unanswered >= LEAST_UNANSWERED

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+LATELY_SECONDS: Final = 15 * 60.0
 DURATION_BOUNDS_SECONDS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
 
 
@@ -24,7 +25,8 @@ class Trouble:
     """What should be zero, or nearly so. Ages are 0 when there is none.
 
     `unmirrored` counts ledger rows the audit mirror does not show yet; `breaches` names promises that the
-    stored rows contradict.
+    stored rows contradict. `lately_unanswered` counts those of the turns ended in the last
+    `LATELY_SECONDS` that gave their customer no text: failed, or answered with an empty reply.
     """
 
     oldest_unknown_seconds: float = 0.0
@@ -33,6 +35,8 @@ class Trouble:
     unmirrored: int = 0
     oldest_unmirrored_seconds: float = 0.0
     breaches: Mapping[str, int] = field(default_factory=dict[str, int])
+    lately_ended: int = 0
+    lately_unanswered: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,12 @@ def _of_trouble(trouble: Trouble) -> Iterator[Metric]:
         ("stuck_turns", "Turns that are overdue or whose worker is silent.", trouble.stuck_turns),
         ("expired_leases", "Running turns whose worker is silent.", trouble.expired_leases),
         ("unmirrored_refunds", "Ledger rows that the audit mirror does not show yet.", trouble.unmirrored),
+        ("lately_ended_turns", "Turns ended in the last 15 minutes.", trouble.lately_ended),
+        (
+            "lately_unanswered_turns",
+            "Those of them that gave their customer no text.",
+            trouble.lately_unanswered,
+        ),
         ("mirror_lag_seconds", "Age of the oldest of them.", trouble.oldest_unmirrored_seconds),
     ):
         yield GaugeMetricFamily(f"refund_agent_{name}", what, value=value)

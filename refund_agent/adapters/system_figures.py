@@ -12,6 +12,7 @@ from refund_agent.adapters.sql_inspection import is_stuck
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.figures import (
     DURATION_BOUNDS_SECONDS,
+    LATELY_SECONDS,
     Durations,
     LiveFigures,
     StoredFigures,
@@ -77,6 +78,8 @@ def _trouble(tx: Connection) -> Trouble:
     silent = (turns.c.state == "running") & (turns.c.lease_until_ms < now_ms())
     unmirrored = refunds.c.mirrored_state != refunds.c.state
     attempted = exists().where(refunds.c.turn_id == turns.c.id, refunds.c.state != "closed")
+    lately = (turns.c.state == "ended") & (turns.c.ended_at_ms > now_ms() - round(LATELY_SECONDS * 1000))
+    without_text = (turns.c.outcome != "replied") | (turns.c.reply == "")
     return Trouble(
         oldest_unknown_seconds=_oldest_seconds(tx, refunds.c.state == "unknown"),
         stuck_turns=_count(tx, turns, is_stuck()),
@@ -87,6 +90,8 @@ def _trouble(tx: Connection) -> Trouble:
             "refund_without_its_flag": _count(tx, turns, attempted & ~turns.c.refund_attempted),
             "flag_without_its_refund": _count(tx, turns, turns.c.refund_attempted & ~attempted),
         },
+        lately_ended=_count(tx, turns, lately),
+        lately_unanswered=_count(tx, turns, lately & without_text),
     )
 
 

@@ -1,12 +1,13 @@
 """The figures, read from a real database and a real Redis."""
 
+import pytest
 import redis
 from sqlalchemy import update
 
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.adapters.system_figures import SystemFigures
-from refund_agent.outcomes import Paid, Replied, Unknown
+from refund_agent.outcomes import Paid, ProviderFailed, Replied, Unknown
 from tests.integration.conftest import Stores
 
 
@@ -38,6 +39,20 @@ def test_turns_and_refunds_are_counted(stores: Stores, redis_client: redis.Redis
     assert stored.trouble.oldest_unknown_seconds > 24 * 3600
     assert (stored.trouble.expired_leases, stored.trouble.stuck_turns) == (1, 1)
     assert stored.trouble.unmirrored == 2
+
+
+@pytest.mark.fault(281)
+def test_turns_without_a_text_are_counted_while_they_are_recent(
+    stores: Stores, redis_client: redis.Redis
+) -> None:
+    for outcome in (Replied("Good day."), Replied(""), ProviderFailed("HTTP 500")):
+        stores.turns.end(stores.running(), outcome)
+    old = stores.running()
+    stores.turns.end(old, Replied(""))
+    with stores.database.transaction() as tx:
+        tx.execute(update(turns).where(turns.c.id == old.id).values(ended_at_ms=1))
+    trouble = figures(stores, redis_client).stored().trouble
+    assert (trouble.lately_ended, trouble.lately_unanswered) == (3, 2)
 
 
 def test_a_row_that_contradicts_the_promise_is_a_breach(stores: Stores, redis_client: redis.Redis) -> None:

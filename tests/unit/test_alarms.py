@@ -30,6 +30,17 @@ def test_an_unknown_refund_is_told_after_a_quarter_of_an_hour_and_again_after_a_
     assert names(Trouble(oldest_unknown_seconds=seconds)) == expected
 
 
+@pytest.mark.fault(281)
+@pytest.mark.parametrize(
+    ("ended", "unanswered", "expected"),
+    [(19, 10, ["turns_unanswered"]), (20, 10, []), (9, 9, []), (10, 10, ["turns_unanswered"]), (0, 0, [])],
+)
+def test_a_model_that_leaves_most_customers_without_an_answer_is_told(
+    ended: int, unanswered: int, expected: list[str]
+) -> None:
+    assert names(Trouble(lately_ended=ended, lately_unanswered=unanswered)) == expected
+
+
 def test_every_other_trouble_has_its_alarm() -> None:
     trouble = Trouble(
         stuck_turns=1,
