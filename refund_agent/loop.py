@@ -17,6 +17,7 @@ from refund_agent.outcomes import (
     TurnOutcome,
 )
 from refund_agent.ports import Clock, Completed, CompletionFailed, CompletionTimedOut, Events, Model, Turns
+from refund_agent.prices import add_cost
 from refund_agent.tools import Toolbox, error, tool_result
 from refund_agent.turn import MAX_ATTEMPTS, MAX_COMPLETIONS, SystemMessage, Turn
 
@@ -84,6 +85,7 @@ class Loop:
     def _take(self, turn: Turn, answer: Completed) -> TurnOutcome | None:
         """Keep the message; text ends the turn, tool calls go on unless no completion could report them."""
         turn.tokens_used += answer.tokens
+        turn.cost_microdollars = add_cost(turn.cost_microdollars, answer.cost_microdollars)
         if not answer.message.tool_calls:
             return Replied(answer.message.content)
         if turn.budget_is_used_up:

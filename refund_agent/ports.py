@@ -30,11 +30,18 @@ class ToolDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """One completion. `truncated` means that it hit a length limit: its arguments may be cut."""
+    """One completion. `truncated` means that it hit a length limit: its arguments may be cut.
+
+    `tokens` is 0 where the provider does not tell them; `read_tokens` are those of the request.
+    `cost_microdollars` is None where it is not known.
+    """
 
     message: AssistantMessage
     truncated: bool = False
     tokens: int = 0
+    read_tokens: int = 0
+    model: str = ""
+    cost_microdollars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

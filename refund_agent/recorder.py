@@ -97,9 +97,16 @@ class RecordingModel:
 
 def _tell_step(answer: CompletionAnswer) -> dict[str, object]:
     match answer:
-        case Completed(message, truncated, tokens):
-            calls = [call.name for call in message.tool_calls]
-            return {"text": message.content, "calls": calls, "truncated": truncated, "tokens": tokens}
+        case Completed(message):
+            return {
+                "text": message.content,
+                "calls": [call.name for call in message.tool_calls],
+                "truncated": answer.truncated,
+                "tokens": answer.tokens,
+                "read_tokens": answer.read_tokens,
+                "model": answer.model,
+                "cost_microdollars": answer.cost_microdollars,
+            }
         case CompletionTimedOut():
             return {"problem": "timed out"}
         case CompletionFailed(reason):

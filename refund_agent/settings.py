@@ -3,12 +3,14 @@
 import logging
 import math
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from environs import Env, ValidationError
+from environs import Env, EnvError, ValidationError
 from marshmallow import validate
 
+from refund_agent.prices import NotPrices, Price, read_prices
 from refund_agent.providers import Provider
 from refund_agent.settings_orders import OrderSettings, read_orders
 from refund_agent.settings_support import SupportSettings, read_support
@@ -45,6 +47,7 @@ class Settings:
     port: int = 8000
     log_level: int = logging.INFO
     dyno: str = ""
+    model_prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
     support: SupportSettings = field(default_factory=SupportSettings)
     orders: OrderSettings = field(default_factory=OrderSettings)
     process_id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -96,6 +99,7 @@ def read_settings() -> Settings:
         port=whole("PORT", default.port, least=0, most=65_535),
         log_level=env.log_level("LOG_LEVEL") if text("LOG_LEVEL", "") else default.log_level,
         dyno=text("DYNO", ""),
+        model_prices=_prices(env.str("MODEL_PRICES", "")),
         support=read_support(env, openai_base_url=openai_base_url),
         orders=read_orders(env),
     )
@@ -109,6 +113,13 @@ def _with_platform_tls(url: str) -> str:
     if not url.startswith("rediss://") or "ssl_cert_reqs" in url:
         return url
     return f"{url}{'&' if '?' in url else '?'}ssl_cert_reqs=none"
+
+
+def _prices(listed: str) -> Mapping[str, Price]:
+    try:
+        return read_prices(listed)
+    except NotPrices as error:
+        raise EnvError(f'Environment variable "MODEL_PRICES" invalid: {error}') from None
 
 
 def _is_a_time(value: float) -> None:

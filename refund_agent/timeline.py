@@ -104,6 +104,7 @@ class Completion:
     timed_out: bool = False
     model: str = ""
     tokens: int | None = None
+    read_tokens: int | None = None
     cost_microdollars: int | None = None
 
 

@@ -36,6 +36,7 @@ def read_completion(body: Mapping[str, object], *, attempt: int) -> Completion:
         timed_out=text(body, "problem") == "timed out",
         model=text(body, "model"),
         tokens=whole(body, "tokens") or None,
+        read_tokens=whole(body, "read_tokens") or None,
         cost_microdollars=whole(body, "cost_microdollars"),
     )
 

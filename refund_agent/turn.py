@@ -67,6 +67,7 @@ class Turn:
     `epoch` counts owners: a write that carries an old epoch matches no row. `deadline` is a reading
     of the owner's monotonic clock, in seconds. `refund_attempted` is true from the moment the claim is
     committed, before the request is sent, and never becomes false again.
+    `cost_microdollars` becomes None with the first completion whose cost is not known.
     `history` is what the conversation said before this turn; it is read again, never kept with the turn.
     """
 
@@ -84,6 +85,7 @@ class Turn:
     conversation_id: str = ""
     history: list[Message] = field(default_factory=list["Message"])
     tokens_used: int = 0
+    cost_microdollars: int | None = 0
 
     @property
     def budget_is_used_up(self) -> bool:

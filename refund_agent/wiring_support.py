@@ -102,6 +102,7 @@ def build_support_model(settings: Settings, stores: Stores) -> Model:
             base_url=endpoint.base_url,
             model=endpoint.model,
             connections=settings.worker_concurrency,
+            price=settings.model_prices.get(endpoint.model),
         )
 
     first = at(settings.support.model)

@@ -86,13 +86,14 @@ def _read_choice(choice: _Object, message: _Object, usage: object) -> Completed 
             tool_calls=_read_calls(entries),
         ),
         truncated=finish == "length" or _used_all(usage),
-        tokens=_tokens(usage),
+        tokens=_tokens(usage, "total_tokens"),
+        read_tokens=_tokens(usage, "prompt_tokens"),
     )
 
 
-def _tokens(usage: object) -> int:
-    """Return what the completion cost in tokens; 0 when the provider does not say it in a way to rely on."""
-    total = cast("_Object", usage).get("total_tokens") if isinstance(usage, dict) else None
+def _tokens(usage: object, name: str) -> int:
+    """Return one of the completion's counts of tokens; 0 when it is not said in a way to rely on."""
+    total = cast("_Object", usage).get(name) if isinstance(usage, dict) else None
     if isinstance(total, bool) or not isinstance(total, int):
         return 0
     return min(max(0, total), MAX_TOKENS)

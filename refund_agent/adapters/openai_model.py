@@ -5,6 +5,7 @@ The SDK makes the call and names what went wrong; what comes back is read from i
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 import httpx
@@ -15,11 +16,13 @@ from refund_agent.adapters.completion_answer import MAX_COMPLETION_TOKENS, read_
 from refund_agent.adapters.httpx_wall import WalledTransport
 from refund_agent.adapters.wall import outside_call, tls_context
 from refund_agent.ports import (
+    Completed,
     CompletionAnswer,
     CompletionFailed,
     CompletionTimedOut,
     ToolDeclaration,
 )
+from refund_agent.prices import Price
 from refund_agent.turn import AssistantMessage, Message, SystemMessage, ToolCall, ToolResult, UserMessage
 
 log = structlog.stdlib.get_logger(__name__)
@@ -31,13 +34,22 @@ NEEDS_A_PERSON = frozenset({401, 403, 404})
 class OpenAIModel:
     """Asks `model` at `base_url`; safe to share among threads, `connections` of which can ask at once.
 
-    `ca_file` replaces the usual certificate authorities, for a gateway with its own.
+    `ca_file` replaces the usual certificate authorities, for a gateway with its own. Without a `price` the
+    cost of completions is not known.
     """
 
-    def __init__(
-        self, *, api_key: str, base_url: str, model: str, connections: int, ca_file: str | None = None
+    def __init__(  # noqa: PLR0913 - where and how to ask, and what it costs
+        self,
+        *,
+        api_key: str,
+        base_url: str,
+        model: str,
+        connections: int,
+        ca_file: str | None = None,
+        price: Price | None = None,
     ) -> None:
         self._model = model
+        self._price = price
         tls = tls_context(ca_file) if base_url.lower().startswith("https:") else None
         self._http = httpx.Client(
             transport=WalledTransport(connections=connections, tls=tls),
@@ -84,7 +96,7 @@ class OpenAIModel:
                     cast_to=httpx.Response,
                     options={"headers": {"X-Client-Request-Id": request_id}, "timeout": timeout_seconds},
                 )
-            return read_completion(answer.content)
+            return self._with_its_cost(read_completion(answer.content))
         # A time-out is also a connection error: its handler comes first.
         except openai.APITimeoutError:
             return CompletionTimedOut()
@@ -95,6 +107,14 @@ class OpenAIModel:
         except Exception as error:  # noqa: BLE001 - whatever a provider does to the SDK has a named ending
             log.warning("completion_broke", error=type(error).__name__)  # its text may hold the key
             return CompletionFailed(type(error).__name__)
+
+    def _with_its_cost(self, answer: Completed | CompletionFailed) -> CompletionAnswer:
+        if isinstance(answer, CompletionFailed):
+            return answer
+        price, counted = self._price, {"tokens": answer.tokens, "read_tokens": answer.read_tokens}
+        return replace(
+            answer, model=self._model, cost_microdollars=None if price is None else price.of(**counted)
+        )
 
     def close(self) -> None:
         """Close the idle connections."""

@@ -183,6 +183,7 @@ def _turn(approval_id: str, by: str) -> dict[str, object]:
         "completions_used": 0,
         "attempts": 1,
         "refund_attempted": False,
+        "cost_microdollars": 0,
         "transcript": encode_messages([]),
         "created_at_ms": now_ms(),
         "queued_at_ms": now_ms(),

@@ -70,6 +70,7 @@ def owned_progress(turn: Turn) -> dict[str, object]:
         "completions_used": turn.completions_used,
         "attempts": turn.attempts,
         "tokens_used": turn.tokens_used,
+        "cost_microdollars": turn.cost_microdollars,
     }
 
 

@@ -73,6 +73,7 @@ entries = Table(
         "kind IN ('customer', 'staff', 'hand_off', 'taken_back', 'approval', 'refund')", name="entries_kind"
     ),
     Index("entries_conversation", "conversation_id", "at_ms"),
+    Index("entries_kind", "kind", "at_ms"),
 )
 """What happens in a conversation outside a turn: a person's words, both ends of a hand-off, an approval."""
 
@@ -97,6 +98,7 @@ approvals = Table(
     CheckConstraint("state IN ('pending', 'approved', 'declined', 'expired')", name="approvals_state"),
     CheckConstraint("amount_cents > 0", name="approvals_amount"),
     Index("approvals_pending", "state", "expires_at_ms"),
+    Index("approvals_requested", "requested_at_ms"),
     Index(
         "approvals_one_pending_per_order",
         "order_id",
@@ -106,6 +108,9 @@ approvals = Table(
     ),
 )
 
+REMARKABLE = "kind IN ('policy', 'flag', 'correction')"
+"""What is counted over time. Written out: a partial index is used where the question says the same words."""
+
 events = Table(
     "events",
     metadata,
@@ -114,6 +119,12 @@ events = Table(
     Column("kind", String(32), nullable=False),
     Column("body", Text, nullable=False),
     Column("at_ms", BigInteger, nullable=False),
+    Index(
+        "events_remarkable",
+        "at_ms",
+        sqlite_where=text(REMARKABLE),
+        postgresql_where=text(REMARKABLE),
+    ),
 )
 """Everything a turn did, in order; `body` is a JSON object."""
 

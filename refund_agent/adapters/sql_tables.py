@@ -36,6 +36,7 @@ turns = Table(
     Column("attempts", Integer, nullable=False),
     Column("refund_attempted", Boolean, nullable=False),
     Column("tokens_used", Integer, nullable=False, server_default="0"),
+    Column("cost_microdollars", BigInteger),
     Column("transcript", Text, nullable=False),
     Column("outcome", String(32)),
     Column("reply", Text),
@@ -52,6 +53,7 @@ turns = Table(
     CheckConstraint("(state = 'ended') = (outcome IS NOT NULL)", name="turns_outcome"),
     Index("turns_unended", "state", "lease_until_ms", postgresql_where=text("state <> 'ended'")),
     Index("turns_ended_at", "ended_at_ms"),
+    Index("turns_created", "created_at_ms"),
     Index("turns_conversation", "conversation_id", "created_at_ms"),
     Index(
         "turns_one_open_per_conversation",
@@ -94,6 +96,7 @@ refunds = Table(
     ),
     Index("refunds_not_mirrored", "state", "mirrored_state"),
     Index("refunds_of_order", "order_id"),
+    Index("refunds_decided", "decided_at_ms"),
 )
 
 resolutions = Table(

@@ -30,6 +30,7 @@ _TIMES = (
 _MORE = (
     turns.c.transcript,
     turns.c.tokens_used,
+    turns.c.cost_microdollars,
     resolutions.c.money_moved,
     resolutions.c.resolved_by,
     resolutions.c.reference,
@@ -92,6 +93,7 @@ def _file(row: Any, told: Sequence[Event], *, is_whole: bool) -> TurnFile:  # no
         messages=decode_messages(row.transcript),
         events=told,
         tokens_used=row.tokens_used,
+        cost_microdollars=row.cost_microdollars,
         is_whole=is_whole,
         resolution=None if by is None else Resolution(moved, by, reference, note, resolved_at),
     )

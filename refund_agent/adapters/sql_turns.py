@@ -139,6 +139,7 @@ class SqlTurns:
             user_id=row.user_id,
             conversation_id=row.conversation_id or "",
             tokens_used=row.tokens_used,
+            cost_microdollars=row.cost_microdollars,
         )
 
     def checkpoint(self, turn: Turn) -> bool:
@@ -199,6 +200,7 @@ def _create(database: Database, *, deadline_ms: int) -> Executable:
         "completions_used": 0,
         "attempts": 1,
         "refund_attempted": False,
+        "cost_microdollars": 0,
         "created_at_ms": now_ms(),
         "deadline_at_ms": now_ms() + deadline_ms,
     }
@@ -228,6 +230,7 @@ def _begin(*, lease_ms: int) -> Executable:
             turns.c.user_id,
             turns.c.conversation_id,
             turns.c.tokens_used,
+            turns.c.cost_microdollars,
             (turns.c.deadline_at_ms - now_ms()).label("left_ms"),
         )
     )

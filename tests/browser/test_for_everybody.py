@@ -51,17 +51,12 @@ STATES: dict[str, State] = {
     "chat-phone-unknown": chat_of(BEN, cards=1),
     "chat-phone-with-person": lambda page, story: Chat.open(page).reads("this is Dana"),
     "console-sign-in": lambda page, story: page.goto("/console/"),
-    "console-conversations": console("conversations"),
-    "console-conversation": console("conversations/{story.refunded[conversation_id]}"),
-    "console-turn": console("turns/{story.refunded[turn_id]}"),
-    "console-turn-unknown": console("turns/{story.unknown[turn_id]}"),
-    "console-turn-injected": console("turns/{story.injected[turn_id]}"),
     "console-approvals": console("approvals"),
     "console-approvals-reader": console("approvals", by=SAM),
     "console-unknown": console("unknown"),
     "console-stuck": console("stuck"),
-    "console-nothing-found": console("conversations?q=nothing+like+this"),
-    "console-no-such-page": console("conversations/00000000-0000-4000-8000-000000000000"),
+    "console-turn": console("turns/{story.refunded[turn_id]}"),
+    "console-conversation": console("conversations/{story.denied[conversation_id]}"),
 }
 
 

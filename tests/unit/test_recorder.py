@@ -209,3 +209,19 @@ def test_a_hand_over_to_a_person_is_an_event_of_its_turn(recorded: RecordedDesk)
     assert recorded.journal.bodies("hand_off") == [
         {"call": "1.0", "tool": "escalate_to_human", "to": "person"}
     ]
+
+
+def test_a_step_tells_what_it_cost(recorded: RecordedDesk) -> None:
+    answer = replace(says("Hello."), tokens=210, read_tokens=200, model="m", cost_microdollars=36)
+
+    recorded.record(answer)
+
+    (step,) = recorded.journal.bodies("step")
+    told = {name: step[name] for name in ("tokens", "read_tokens", "model", "cost_microdollars")}
+    assert told == {"tokens": 210, "read_tokens": 200, "model": "m", "cost_microdollars": 36}
+    assert recorded.turn.cost_microdollars == 36
+
+
+def test_one_completion_of_unknown_cost_makes_the_turns_cost_unknown(recorded: RecordedDesk) -> None:
+    recorded.record(replace(calls_refund("A1", 500), cost_microdollars=36), says("Done."))
+    assert recorded.turn.cost_microdollars is None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from environs import EnvError
 
+from refund_agent.prices import Price
 from refund_agent.providers import PRESETS
 from refund_agent.settings import CONTRACT_MODEL, Settings, read_settings
 
@@ -30,7 +31,7 @@ TEXTS = {
     "DYNO": "",
 }
 CHOICES = {"APP_ENV": ("development", "production"), "LLM_PROVIDER": tuple(PRESETS)}
-ALL = [*TIMES, *COUNTS, *TEXTS, *CHOICES, "PORTAL_TOKENS", "PORT", "LOG_LEVEL"]
+ALL = [*TIMES, *COUNTS, *TEXTS, *CHOICES, "PORTAL_TOKENS", "PORT", "LOG_LEVEL", "MODEL_PRICES"]
 SECRETS = [
     "DATABASE_URL",
     "REDIS_URL",
@@ -207,6 +208,15 @@ def test_a_log_level_is_taken_by_name(environment: Environment, value: str, leve
 
 def test_a_log_level_that_does_not_exist_is_refused(environment: Environment) -> None:
     environment.refuses("LOG_LEVEL", "chatty")
+
+
+def test_prices_are_taken_by_model(environment: Environment) -> None:
+    assert environment.read("MODEL_PRICES", f"{CONTRACT_MODEL}=15/60") == {CONTRACT_MODEL: Price(15, 60)}
+
+
+@pytest.mark.parametrize("value", ["15/60", "m=15", "m=0.15/0.60", "m=15/60,m=15/60"])
+def test_prices_that_are_none_are_refused(environment: Environment, value: str) -> None:
+    environment.refuses("MODEL_PRICES", value)
 
 
 # --- Secrets --------------------------------------------------------------------------------------

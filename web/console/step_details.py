@@ -53,7 +53,7 @@ def facts_of(what: What, currency: str) -> Iterator[tuple[str, str]]:
     """Yield names and values."""
     if isinstance(what, Completion):
         yield "Attempt", "not recorded" if what.attempt is None else str(what.attempt)
-        yield "Tokens", "not known" if what.tokens is None else str(what.tokens)
+        yield "Tokens", _tokens(what)
         yield "Cost", write_cost(what.cost_microdollars)
         if what.model:
             yield "Model", what.model
@@ -72,6 +72,12 @@ def facts_of(what: What, currency: str) -> Iterator[tuple[str, str]]:
         yield "Amount", write_cents(what.amount_cents, currency)
     elif isinstance(what, Sent):
         yield from refund_facts(what.record, currency)
+
+
+def _tokens(made: Completion) -> str:
+    if made.tokens is None:
+        return "not known"
+    return f"{made.tokens} ({made.read_tokens} read)" if made.read_tokens else str(made.tokens)
 
 
 def refund_facts(record: RefundRecord, currency: str) -> Iterator[tuple[str, str]]:

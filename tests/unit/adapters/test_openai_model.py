@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from refund_agent.adapters.openai_model import OpenAIModel
 from refund_agent.ports import Completed, CompletionAnswer, CompletionFailed, ToolDeclaration
+from refund_agent.prices import Price
 from refund_agent.turn import AssistantMessage, Message, SystemMessage, ToolCall, ToolResult, UserMessage
 from sandbox.answers import Reply
 from sandbox.http import serve
@@ -229,3 +230,20 @@ def test_a_strange_charset_raises_nothing(model_at: ModelAt, status: int, charse
 def test_a_message_that_cannot_be_encoded_is_a_failure(model: OpenAIModel, provider: Model) -> None:
     assert ask(model, UserMessage("\ud800")) == CompletionFailed("UnicodeEncodeError")
     assert provider.request_count == 0
+
+
+@pytest.mark.parametrize("price", [Price(read_cents=15, written_cents=60), None], ids=["priced", "unpriced"])
+def test_a_completion_tells_its_model_its_tokens_and_what_they_cost(
+    provider_url: str, provider: Model, price: Price | None
+) -> None:
+    model = OpenAIModel(api_key="k", base_url=provider_url, model=MODEL_NAME, connections=1, price=price)
+    provider.will(says("done"))
+
+    answer = ask(model)
+    model.close()
+
+    assert isinstance(answer, Completed)
+    assert answer.model == MODEL_NAME
+    assert 0 < answer.read_tokens < answer.tokens
+    known = None if price is None else price.of(tokens=answer.tokens, read_tokens=answer.read_tokens)
+    assert answer.cost_microdollars == known

@@ -13,6 +13,7 @@ from sandbox.http import serve
 from sandbox.model import Model, says
 from tests.unit.adapters.certificates import Certificate
 from tests.unit.adapters.conftest import ModelAt
+from tests.unit.adapters.cost import what_was_said
 from tests.unit.adapters.hurry import WALL_SECONDS, within_the_wall
 from tests.unit.adapters.wires import full_backlog, listen, over_tls, read_request, until_gone
 
@@ -97,4 +98,4 @@ def test_a_trusted_certificate_lets_the_completion_through(
 
     with listen(over_tls(certificate.server_context(), answer)) as peer:
         model = model_at(f"https://127.0.0.1:{peer.port}/v1", ca_file=str(certificate.file))
-        assert ask(model) == Completed(AssistantMessage("hello"))
+        assert what_was_said(ask(model)) == Completed(AssistantMessage("hello"))

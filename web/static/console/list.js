@@ -23,7 +23,6 @@ function ask() {
   const request = new XMLHttpRequest();
   request.open("GET", location.href);
   request.responseType = "document";
-  request.overrideMimeType("text/html"); // a 304 names no type, and would be read as broken XML
   request.timeout = 10_000;
   request.setRequestHeader("X-Fragment", "cases");
   if (tag) request.setRequestHeader("If-None-Match", tag);

@@ -15,7 +15,6 @@ function fetchPage(address, etag) {
     const request = new XMLHttpRequest();
     request.open("GET", address);
     request.responseType = "document";
-    request.overrideMimeType("text/html"); // a 304 names no type, and would be read as broken XML
     request.timeout = 10_000;
     if (etag) request.setRequestHeader("If-None-Match", etag);
     request.onload = () => {
