@@ -7,10 +7,8 @@ from playwright.sync_api import Page, expect
 
 from sandbox.http import Server, serve
 from tests.browser.portal import Portal
-from tests.browser.shop import ADA, Shop
+from tests.browser.shop import ADA, KETTLE, Shop
 from tests.browser.watch import Watch
-
-KETTLE = "The kettle leaks. Please refund 49.99 for ORD-1001."
 
 
 @pytest.fixture

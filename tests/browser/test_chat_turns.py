@@ -9,10 +9,9 @@ from playwright.sync_api import Page, Request, Route, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.held import held_completion
 from tests.browser.pages import Chat
-from tests.browser.shop import ADA, BEN, STAFF, Shop
+from tests.browser.shop import ADA, BEN, KETTLE, STAFF, Shop
 from tests.browser.watch import Watch
 
-KETTLE = "The kettle leaks. Please refund 49.99 for ORD-1001."
 PAID = [("ORD-1001", 4999)]
 POST = "**/support/chat"
 CUTTABLE = """
@@ -246,6 +245,7 @@ def test_a_refusal_is_clear_and_trying_again_is_the_same_request(
     page.route(POST, refusal(status, kind), times=1)
     chat.say(KETTLE)
     expect(chat.trouble).to_have_text(words)
+    expect(chat.retry).to_be_in_viewport(ratio=1)
     chat.retry.click()
 
     expect(chat.cards).to_have_count(1)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from sandbox.completions import says
 from tests.browser.chromium import violations
@@ -13,9 +13,8 @@ from tests.browser.conftest import PHONE, OpenPage
 from tests.browser.held import held_completion
 from tests.browser.hostile_text import HOSTILE, assert_is_text
 from tests.browser.pages import Chat
-from tests.browser.shop import ADA, STAFF, Shop
+from tests.browser.shop import ADA, KETTLE, STAFF, Shop
 
-KETTLE = "The kettle leaks. Please refund 49.99 for ORD-1001."
 STRINGS = Path("web/static/chat/strings.js").read_text()
 TEXTS = """
 () => {
@@ -49,63 +48,29 @@ def set_on_chat(page: Page, name: str, value: str = "") -> None:
 
 
 @pytest.mark.fault(59, 61)
-def test_whatever_was_said_and_whatever_an_order_is_called_stays_text(page: Page, shop: Shop) -> None:
-    speakers = ("customer", "agent", "staff", "system")
+def test_what_staff_the_system_and_payments_say_stays_text(page: Page, shop: Shop) -> None:
     shop.say("Hello")
-
-    def said(route: Route) -> None:
-        lines = [
-            {
-                "at_ms": 1_795_972_469_108 + n,
-                "speaker": who,
-                "kind": "staff",
-                "text": text,
-                "turn_id": None,
-                "refund": None,
-            }
-            for n, (who, text) in enumerate((who, text) for text in HOSTILE for who in speakers)
-        ]
-        route.fulfill(json={**route.fetch().json(), "messages": lines})
-
-    page.route("**/support/conversations/*", said)
+    lines = [
+        {
+            "at_ms": 0,
+            "speaker": who,
+            "kind": who,
+            "text": text,
+            "turn_id": None,
+            "refund": {"state": "paid", "amount_cents": 1, "order_id": text, "refund_id": text},
+        }
+        for text in HOSTILE
+        for who in ("staff", "system")
+    ]
+    page.route(
+        "**/support/conversations/*", lambda route: route.fulfill(json={"owner": "person", "messages": lines})
+    )
     chat = Chat.open(page)
-    expect(chat.log.locator("[part~=text]")).to_have_count(len(HOSTILE) * len(speakers))
+    expect(chat.cards).to_have_count(len(lines))
+
     for text in HOSTILE:
-        assert_is_text(chat.log, text)
-
-
-@pytest.mark.fault(59)
-def test_orders_and_references_stay_text(page: Page, shop: Shop) -> None:
-    shop.say(KETTLE)
-
-    def refunds(route: Route) -> None:
-        refund = {"state": "paid", "amount_cents": 1}
-        lines = [
-            {
-                "at_ms": n,
-                "speaker": "agent",
-                "kind": "reply",
-                "text": "",
-                "turn_id": str(n),
-                "refund": {**refund, "order_id": text, "refund_id": text},
-            }
-            for n, text in enumerate(HOSTILE)
-        ]
-        route.fulfill(json={**route.fetch().json(), "messages": lines})
-
-    def orders(route: Route) -> None:
-        order = route.fetch().json()["orders"][0]
-        route.fulfill(json={"orders": [{**order, "order_id": text, "title": text} for text in HOSTILE]})
-
-    page.route("**/support/conversations/*", refunds)
-    page.route("**/support/orders", orders)
-    chat = Chat.open(page)
-    expect(chat.cards).to_have_count(len(HOSTILE))
-    for text in HOSTILE:
-        assert_is_text(chat.cards, text)
-    page.get_by_role("button", name="New conversation").click()
-    for text in HOSTILE:
-        assert_is_text(page.locator("[part~=orders]"), text)
+        for part in ("text", "card"):
+            assert_is_text(chat.log.locator(f"[part~={part}]"), text)
 
 
 @pytest.mark.fault(59)
@@ -224,7 +189,6 @@ def test_long_words_fit_a_small_phone_in_the_dark_from_right_to_left(
     assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
     box = page.locator("[part~=scroll]")
     assert box.evaluate("(element) => element.scrollWidth <= element.clientWidth")
-    assert violations(page) == []
 
 
 def test_every_state_passes_the_checker(page: Page, shop: Shop) -> None:

@@ -6,7 +6,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.held import held_completion
 from tests.browser.pages import Chat, Console
 from tests.browser.screens import screen
-from tests.browser.shop import KETTLE, Shop
+from tests.browser.shop import ADA, KETTLE, Shop
 
 CHAIR = "Please refund 500.01 for ORD-1005."
 
@@ -108,6 +108,9 @@ def test_two_tabs_show_one_conversation_and_ask_for_one_refund(open_page: OpenPa
     first.reads("I can look up your orders")
     second = Chat.open(first.page.context.new_page())
     second.reads("I can look up your orders")
+    # The second tab does not get round to looking before its customer presses.
+    stale = shop.get(f"/support/conversations/{shop.turns()[0]['conversation_id']}", by=ADA)
+    second.page.route("**/support/conversations/*", lambda route: route.fulfill(json=stale))
 
     with held_completion(shop.model):
         first.say(KETTLE)
@@ -116,6 +119,7 @@ def test_two_tabs_show_one_conversation_and_ask_for_one_refund(open_page: OpenPa
         expect(second.page.get_by_role("alert").first).to_contain_text("It was not sent")
 
     expect(first.cards).to_contain_text("Refund sent")
+    second.page.unroute("**/support/conversations/*")
     second.page.reload()
     expect(second.cards).to_contain_text("Refund sent")
     assert shop.moved == [("ORD-1001", 4999)]

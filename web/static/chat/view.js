@@ -4,7 +4,7 @@ import { money, refundOf, textOf, time } from "./formats.js";
 
 const FEW_ORDERS = 4;
 const MAX_MESSAGE = 4000;
-const NEAR_END_PX = 80;
+const NEAR_END_PX = 24;
 
 /** Make an element; `on…` properties are listeners, the others attributes. */
 export function make(tag, properties = {}, ...children) {
@@ -101,7 +101,7 @@ export class View {
     this.consent.hidden = !asksConsent;
     this.maySend = this.message && (!asksConsent || this.agreed.checked) && !chat.pending && chat.isLoaded;
     this.send.setAttribute("aria-disabled", !this.maySend); // stays focusable
-    if (grew && (wasAtEnd || chat.pending)) this.scroll.scrollTop = this.scroll.scrollHeight;
+    if (wasAtEnd || (grew && chat.pending)) this.scroll.scrollTop = this.scroll.scrollHeight;
   }
 
   #renderLines(chat) {
