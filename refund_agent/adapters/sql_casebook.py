@@ -68,7 +68,7 @@ def _search(
     candidates = newest(kind, sought, before=before)
     if not looks_into_turns(sought):
         return [Case(kind, *row) for row in one.execute(candidates.limit(limit + 1))], None
-    scanned = candidates.limit(SCAN_LIMIT).subquery("found")
+    scanned = candidates.limit(SCAN_LIMIT).cte("found")
     asked = select(scanned).where(*matches(kind, scanned, sought))
     rows = one.execute(asked.order_by(scanned.c.at_ms.desc(), scanned.c.id.desc()).limit(limit + 1)).all()
     last = one.execute(candidates.offset(SCAN_LIMIT - 1).limit(1)).one_or_none()
