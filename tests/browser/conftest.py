@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from sandbox.http import serve
 from tests.browser.chromium import NoBrowser, running_chromium
@@ -30,6 +30,8 @@ PHONE, TABLET, DESK = (
     ViewportSize(width=1280, height=800),
 )
 PATIENCE_MS = 10_000
+"""For anything that a person waits for; most of it comes within a second."""
+expect.set_options(timeout=PATIENCE_MS)
 HERE = Path(__file__).parent
 
 
