@@ -16,6 +16,7 @@ PARTS: Final = (
     "strings.js",
     "formats.js",
     "api.js",
+    "message.js",
     "conversation.js",
     "view.js",
     "element.js",

@@ -2,6 +2,7 @@
 // The token is in a header only: never in a URL, never stored.
 
 const SPARE_MS = 30_000; // a token this near its end is asked for anew
+const MOST_PAUSE_MS = 15_000;
 const SILENCE_MS = 25_000; // the service sends a comment every 15 s
 const MAX_EVENT_CHARACTERS = 1_000_000;
 
@@ -55,6 +56,18 @@ export class Api {
     const token = await this.#token;
     if (!token) throw new SignInNeeded();
     return token;
+  }
+}
+
+/** A wait that grows with the tries, and that somebody may end. */
+export class Pause {
+  end = () => {};
+
+  take(tries) {
+    return new Promise((resolve) => {
+      this.end = resolve;
+      setTimeout(resolve, Math.min(1000 * 2 ** tries, MOST_PAUSE_MS));
+    });
   }
 }
 

@@ -27,7 +27,7 @@ class RefundChat extends HTMLElement {
   #view;
   #context;
   #heard = null; // how many lines of others were there when somebody last looked
-  #agreed = false;
+  #unread = 0;
   #clock;
 
   constructor() {
@@ -88,8 +88,8 @@ class RefundChat extends HTMLElement {
   /** Send a text as the customer; false when that is not possible now. */
   send(text) {
     const asksConsent = this.#asksConsent;
-    if (!text.trim() || (asksConsent && !this.#agreed) || !this.#chat?.send(text.trim())) return false;
-    if (asksConsent) this.dispatchEvent(new CustomEvent("refund-chat-consent", { bubbles: true }));
+    if (!text.trim() || (asksConsent && !this.#view.agreed.checked) || !this.#chat?.send(text.trim())) return false;
+    if (asksConsent) this.#tell("consent");
     return true;
   }
 
@@ -111,7 +111,7 @@ class RefundChat extends HTMLElement {
     const wanted = this.lang || this.closest("[lang]")?.lang || navigator.language;
     const language = wanted.split("-")[0];
     const say = wordsOf(language);
-    const draft = this.#view?.input.value ?? "";
+    const before = this.#view;
     this.#context = {
       say,
       // Dates as the reader's country writes them, where that speaks the same language.
@@ -124,23 +124,20 @@ class RefundChat extends HTMLElement {
     this.#view = new View(this.#root, this.#context, {
       send: () => this.#view.maySend && this.send(this.#view.message) && this.compose(""),
       typed: () => this.#render(),
-      agree: () => {
-        this.#agreed = this.#view.agreed.checked;
-        this.#render();
-      },
       compose: (text) => this.compose(text),
       begin: () => this.#chat.begin(),
       retry: () => this.#chat.retry(),
       edit: () => this.compose(this.#chat.takeBack()),
-      askAgain: (line) =>
-        this.compose(this.#chat.lines.find((asked) => asked.turn_id === line.turn_id && asked.speaker === "customer").text),
+      askAgain: (id) => this.compose(this.#chat.lines.find(({ turn_id }) => turn_id === id).text),
       open: () => this.open(),
       minimise: () => this.minimise(),
       copy: (text, button) => this.#copy(text, button),
       download: () => this.#download(),
     });
-    this.#view.input.value = draft;
-    this.#view.agreed.checked = this.#agreed;
+    if (before) {
+      this.#view.input.value = before.input.value;
+      this.#view.agreed.checked = before.agreed.checked;
+    }
     this.#render();
   }
 
@@ -151,16 +148,23 @@ class RefundChat extends HTMLElement {
     if (chat.state === "ready" && (isSeen || this.#heard === null)) this.#heard = others;
     const unread = Math.max(0, others - (this.#heard ?? others));
     this.#view.render(chat, { open: this.#isOpen, unread, asksConsent: this.#asksConsent });
-    if (unread !== this.#view.unread) {
-      this.#view.unread = unread;
-      this.dispatchEvent(new CustomEvent("refund-chat-unread", { bubbles: true, detail: { count: unread } }));
-    }
+    if (unread !== this.#unread) this.#tell("unread", { count: unread });
+    this.#unread = unread;
+  }
+
+  #tell(what, detail) {
+    this.dispatchEvent(new CustomEvent(`refund-chat-${what}`, { bubbles: true, detail }));
   }
 
   async #copy(text, button) {
-    const copied = await navigator.clipboard.writeText(text).then(() => "copied", () => "notCopied");
-    button.textContent = this.#context.say(copied);
-    setTimeout(() => (button.textContent = this.#context.say("copy")), 2000);
+    const { say } = this.#context;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = say("copied");
+    } catch {
+      button.textContent = say("notCopied"); // a frame or a browser that may not
+    }
+    setTimeout(() => (button.textContent = say("copy")), 2000);
   }
 
   #download() {

@@ -48,8 +48,8 @@ const WORDS = {
   person: ["Calling a colleague", "Ruft unser Team", "Avisando al equipo"],
   late: [
     "Still working. The reply will come here.",
-    "Noch in Arbeit. Die Antwort erscheint hier.",
-    "Seguimos en ello. La respuesta llegará aquí.",
+    "Noch in Arbeit. Die Antwort kommt hier.",
+    "En curso aún. La respuesta llegará aquí.",
   ],
   lost: [
     "No connection. Trying again; your message is never sent twice.",

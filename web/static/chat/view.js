@@ -61,7 +61,7 @@ export class View {
         act.send();
       },
     });
-    this.agreed = make("input", { type: "checkbox", onchange: act.agree });
+    this.agreed = make("input", { type: "checkbox", onchange: act.typed });
     this.consent = part("consent", "label", {}, this.agreed, make("slot", { name: "consent" }, context.consent));
     this.send = button("send", act.send, say("send"));
     this.panel = part(
@@ -156,7 +156,7 @@ export class View {
       ),
       text && part("text", "p", { dir: "auto" }, text),
       line.refund && this.#card(line.refund),
-      asks && button("again", () => this.#act.askAgain(line), say("askAgain")),
+      asks && button("again", () => this.#act.askAgain(line.turn_id), say("askAgain")),
     );
   }
 
@@ -199,7 +199,8 @@ export class View {
 
   #renderPending(chat) {
     const { say } = this.#context;
-    const { stage = "", trouble = "", pending } = chat;
+    const { trouble = "", pending } = chat;
+    const stage = pending?.stage ?? "";
     setText(this.status, say(stage));
     this.status.classList.toggle("works", stage !== "");
     setText(this.alert, trouble && (say(trouble) || say("notTaken")));
@@ -207,6 +208,6 @@ export class View {
     this.retry.hidden = !trouble;
     this.retry.setAttribute("aria-disabled", seconds > 0);
     setText(this.retry, seconds > 0 ? say("retryIn", seconds) : say("retry"));
-    this.edit.hidden = !chat.mayTakeBack;
+    this.edit.hidden = pending?.state !== "refused" || pending.doubt; // it was surely not taken
   }
 }
