@@ -16,6 +16,7 @@ from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_journal import SqlEvents
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_migration import HEAD, current_migration
+from refund_agent.adapters.sql_overview import SqlOverviews
 from refund_agent.adapters.sql_retention import SqlRetention
 from refund_agent.adapters.sql_sweeps import SqlSweeps
 from refund_agent.adapters.sql_turn_files import SqlTurnFiles
@@ -145,6 +146,7 @@ class WebParts:
     inspection: SqlInspection
     workers_alive: Callable[[], Collection[str] | None]
     turn_files: SqlTurnFiles
+    overviews: SqlOverviews
 
 
 def build_retention(stores: Stores) -> Retention:
@@ -173,6 +175,7 @@ def build_web(stores: Stores) -> WebParts:
         inspection=SqlInspection(stores.database),
         workers_alive=workers_alive,
         turn_files=SqlTurnFiles(stores.database),
+        overviews=SqlOverviews(stores.database),
     )
 
 

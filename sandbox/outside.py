@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from sandbox.http import serve
@@ -32,6 +33,10 @@ class Outside:
                 yield "The model is a stand-in: it asks real payments for whatever the message says."
 
 
+PRICES: Final = {"MODEL_PRICES": "gpt-4o-mini-2024-07-18=15/60"}
+"""What the model that is stood in for costs: a demo shows costs as real ones would be."""
+
+
 def is_real(caller: Mapping[str, str], name: str) -> bool:
     """Whether the caller has set this variable; an empty one is an unset one."""
     return bool(caller.get(name, "").strip())
@@ -48,7 +53,7 @@ def outside(caller: Mapping[str, str]) -> Generator[Outside]:
         else:
             server = stack.enter_context(serve(Model()))
             model_page = f"{server.url}/v1/"
-            env |= {"LLM_PROVIDER": "scripted", "OPENAI_BASE_URL": f"{server.url}/v1"}
+            env |= {"LLM_PROVIDER": "scripted", "OPENAI_BASE_URL": f"{server.url}/v1"} | PRICES
         if is_real(caller, "PAYMENTS_URL"):
             env |= _taken(caller, "PAYMENTS_URL", "PAYMENTS_TOKEN")
         else:

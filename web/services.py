@@ -12,6 +12,7 @@ from refund_agent.eligibility import Eligibility
 from refund_agent.facade import Ask, Started, Unreadable
 from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
+from refund_agent.overview import Overviews
 from refund_agent.retention import Retention
 from refund_agent.reveals import Reveals
 from refund_agent.sessions import Sessions
@@ -72,6 +73,7 @@ class ConsoleServices:
     conversations: Conversations
     reveals: Reveals
     turn_files: TurnFiles
+    overviews: Overviews
     workers_alive: Callable[[], Collection[str] | None]
     lease_seconds: float
     over_https_only: bool

@@ -103,6 +103,7 @@ def _console(
         conversations=support.conversations,
         reveals=wiring_support.build_reveals(stores),
         turn_files=parts.turn_files,
+        overviews=parts.overviews,
         workers_alive=parts.workers_alive,
         lease_seconds=settings.lease_seconds,
         over_https_only=settings.app_env == "production",

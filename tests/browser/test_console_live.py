@@ -46,7 +46,7 @@ def test_a_running_turn_is_seen_as_it_happens_and_to_its_end(console: Console, s
         assert int(bar.get_attribute("width") or 0) >= before
         page.locator(".step summary").first.click()
 
-    expect(page.locator(".step.end")).to_contain_text("Replied")
+    expect(page.locator(".step.of-end")).to_contain_text("Replied")
     expect(page.get_by_role("region", name="Refund")).to_contain_text("49.99 EUR")
     expect(page.locator(".step.open")).to_have_count(0)
     expect(page.locator(".step details[open]")).to_have_count(1)
@@ -60,7 +60,7 @@ def test_a_conversation_shows_a_message_that_comes_while_somebody_looks(console:
     console.go(f"conversations/{conversation_id}")
     shop.say(KETTLE, conversation_id=conversation_id)
     expect(console.page.get_by_role("list", name="What was said")).to_contain_text("The kettle leaks")
-    expect(console.page.locator(".step.end").last).to_contain_text("Replied")
+    expect(console.page.locator(".step.of-end").last).to_contain_text("Replied")
 
 
 def test_a_page_that_finds_nothing_new_stays_as_it_is(console: Console, shop: Shop) -> None:
@@ -68,7 +68,7 @@ def test_a_page_that_finds_nothing_new_stays_as_it_is(console: Console, shop: Sh
     console.go(f"conversations/{shop.say('Hello')['conversation_id']}")
     with page.expect_response(lambda answer: answer.status == HTTPStatus.NOT_MODIFIED):
         pass
-    expect(page.locator(".step.end")).to_contain_text("Replied")
+    expect(page.locator(".step.of-end")).to_contain_text("Replied")
 
 
 def test_whoever_loses_the_connection_is_told_since_when_and_sees_the_rest_once_it_is_back(
@@ -84,7 +84,7 @@ def test_whoever_loses_the_connection_is_told_since_when_and_sees_the_rest_once_
         expect(banner).to_contain_text("since")
     page.context.set_offline(False)
 
-    expect(page.locator(".step.end")).to_contain_text("Replied")
+    expect(page.locator(".step.of-end")).to_contain_text("Replied")
     expect(banner).to_be_hidden()
     watch.take()  # the browser logs each request that found no network
 

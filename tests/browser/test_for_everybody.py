@@ -55,6 +55,7 @@ STATES: dict[str, State] = {
     "console-approvals-reader": console("approvals", by=SAM),
     "console-unknown": console("unknown"),
     "console-stuck": console("stuck"),
+    "console-overview": console("overview"),
     "console-turn": console("turns/{story.refunded[turn_id]}"),
     "console-conversation": console("conversations/{story.denied[conversation_id]}"),
 }

@@ -150,6 +150,8 @@ def test_what_was_not_recorded_is_said_so(one: Step, when: str, took: str) -> No
         (1_209, "1.2 s"),
         (60_000, "1 min"),
         (125_900, "2 min 5 s"),
+        (3_600_000, "1 h"),
+        (3_661_000, "1 h 1 min"),
     ],
 )
 def test_a_length_of_time_is_written_shortly(ms: int, written: str) -> None:

@@ -11,6 +11,7 @@ from web.console import (
     conversation_page,
     errors,
     export,
+    overview_page,
     sign_in,
     stuck,
     tickets,
@@ -34,6 +35,7 @@ def install(app: Flask, console: ConsoleServices, signing_in: SignIn) -> None:
     routes.before_request(door.guard)
     pages.install(routes)
     sign_in.add_routes(routes, door=door, page=sign_in_page, sign_in=signing_in)
+    overview_page.add_routes(routes, pages=pages, console=console)
     case_list.add_routes(routes, pages=pages, console=console)
     export.add_routes(routes, pages=pages, console=console)
     approvals.add_routes(routes, pages=pages, console=console)

@@ -41,6 +41,7 @@ class Place:
 
 
 PLACES: Final = (
+    Place("overview", "Overview"),
     Place("conversations", "Conversations"),
     Place("approvals", "Approvals"),
     Place("unknown", "Unknown refunds"),

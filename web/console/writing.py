@@ -9,6 +9,7 @@ from refund_agent.money import write_cents
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
+_HOUR_MS: Final = 3_600_000
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
@@ -38,6 +39,9 @@ def write_ms(ms: int) -> str:
     if ms < _MINUTE_MS:
         hundredths = f"{ms % _SECOND_MS // 10:02}".rstrip("0")
         return f"{ms // _SECOND_MS}{f'.{hundredths}' if hundredths else ''} s"
+    if ms >= _HOUR_MS:
+        hours, minutes = divmod(ms // _MINUTE_MS, 60)
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     minutes, seconds = divmod(ms // _SECOND_MS, 60)
     return f"{minutes} min {seconds} s" if seconds else f"{minutes} min"
 

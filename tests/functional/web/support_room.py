@@ -12,6 +12,7 @@ from refund_agent.adapters.redis_sessions import RedisSessions
 from refund_agent.adapters.sql_casebook import SqlCasebook
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_orders import SqlOrderRefunds
+from refund_agent.adapters.sql_overview import SqlOverviews
 from refund_agent.adapters.sql_reveals import SqlReveals
 from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.adapters.sql_turn_files import SqlTurnFiles
@@ -91,6 +92,7 @@ class SupportRoom:
             conversations=stage.conversations,
             reveals=SqlReveals(stage.database),
             turn_files=SqlTurnFiles(stage.database),
+            overviews=SqlOverviews(stage.database),
             workers_alive=lambda: {"w1"},
             lease_seconds=15,
             over_https_only=False,

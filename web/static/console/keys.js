@@ -17,7 +17,7 @@ function items() {
 }
 
 function focusOf(item) {
-  const inside = item.querySelector("a[href], summary, button");
+  const inside = item.querySelector("[data-open]") ?? item.querySelector("a[href], summary, button");
   if (inside) return inside;
   item.tabIndex = -1;
   return item;

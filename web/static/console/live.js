@@ -69,8 +69,9 @@ function patchChildren(old, fresh) {
 }
 
 class Live {
-  constructor(region, changed) {
+  constructor(region, changed, pollMs) {
     this.region = region;
+    this.pollMs = pollMs;
     this.changed = changed;
     this.etag = "";
     this.seen = 0;
@@ -108,7 +109,7 @@ class Live {
     }
     this.found();
     this.listen();
-    if ("poll" in this.region.dataset && !document.hidden) this.lookSoon(POLL_MS);
+    if ("poll" in this.region.dataset && !document.hidden) this.lookSoon(this.pollMs);
   }
 
   // --- What happens in the running turn
@@ -116,7 +117,7 @@ class Live {
   async listen() {
     const turn = this.region.dataset.turn;
     if (this.source || !turn) {
-      if (!turn && "poll" in this.region.dataset) this.lookSoon(POLL_MS);
+      if (!turn && "poll" in this.region.dataset) this.lookSoon(this.pollMs);
       return;
     }
     this.source = "asked for";
@@ -192,6 +193,6 @@ async function askForTicket(path) {
 }
 
 /** Keeps `region` live; `changed` is called after each change of it. */
-export function keepLive(region, changed) {
-  return new Live(region, changed);
+export function keepLive(region, changed, { pollMs = POLL_MS } = {}) {
+  return new Live(region, changed, pollMs);
 }

@@ -20,7 +20,7 @@ function grow() {
 
 function announce() {
   const running = region.querySelector(".step.open .step-name")?.textContent;
-  const ended = region.querySelector(".step.end .step-name")?.textContent;
+  const ended = region.querySelector(".step.of-end .step-name")?.textContent;
   const news = running ?? ended ?? "";
   if (news && news !== announced && announced) announcer.textContent = news;
   announced = news;
