@@ -1,7 +1,7 @@
 """The support agent's part of the settings: identity, limits and provider. Off unless AUTH_* turns it on."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -34,6 +34,8 @@ class SupportSettings:
     chat_origins: tuple[str, ...] = ()
     model: Endpoint = field(default_factory=lambda: Endpoint("openai", OPENAI_URL, PRESETS["openai"].model))
     fallback: Endpoint | None = None
+    reply_model: Endpoint | None = None
+    """Rewrites replies; None: they stand as they are."""
 
     @property
     def enabled(self) -> bool:
@@ -65,6 +67,9 @@ def read_support(env: Env, *, openai_base_url: str) -> SupportSettings:
     provider = cast("Provider", choice("LLM_PROVIDER", "openai", Provider))
     second = cast("Provider | Literal['']", choice("LLM_FALLBACK_PROVIDER", "", Provider))
     default = Limits()
+    model = endpoint(
+        provider, base_url=text("LLM_BASE_URL"), model=text("LLM_MODEL"), key=text("LLM_API_KEY")
+    )
     return SupportSettings(
         auth_mode=cast("AuthMode", choice("AUTH_MODE", "jwt", AuthMode)),
         auth_jwt_secrets=_secrets(text("AUTH_JWT_SECRETS")),
@@ -82,9 +87,8 @@ def read_support(env: Env, *, openai_base_url: str) -> SupportSettings:
         ),
         chat_origins=tuple(origin.strip() for origin in text("CHAT_ORIGINS").split(",") if origin.strip()),
         retention_days=whole("RETENTION_DAYS", 365, most=36_500),
-        model=endpoint(
-            provider, base_url=text("LLM_BASE_URL"), model=text("LLM_MODEL"), key=text("LLM_API_KEY")
-        ),
+        model=model,
+        reply_model=replace(model, model=text("REPLY_MODEL")) if text("REPLY_MODEL") else None,
         # LLM_BASE_URL and LLM_API_KEY belong to the first: a key must not travel to another provider.
         fallback=endpoint(second, base_url="", model=text("LLM_FALLBACK_MODEL"), key="") if second else None,
     )

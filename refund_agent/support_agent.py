@@ -15,6 +15,7 @@ from refund_agent.orders import Orders, OrdersUnavailable
 from refund_agent.outcomes import CallPosition, Replied, Superseded, TurnOutcome
 from refund_agent.refunds import Refunds
 from refund_agent.replies import Reply, honest, status_line
+from refund_agent.rewriting import Rewriter
 from refund_agent.tools import Answer, error
 from refund_agent.turn import AssistantMessage, Message, ToolResult, Turn
 
@@ -28,7 +29,7 @@ WAITING = '"waiting_for_approval_cents": '
 class SupportAgent:
     """Runs a turn of a conversation; what was flagged and corrected is noted."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a turn of a conversation needs around the loop
         self,
         *,
         loop: Loop,
@@ -36,12 +37,14 @@ class SupportAgent:
         orders: Orders,
         limiter: Limiter,
         journal: Journal,
+        rewriter: Rewriter | None = None,
     ) -> None:
         self._loop = loop
         self._conversations = conversations
         self._orders = orders
         self._limiter = limiter
         self._journal = journal
+        self._rewriter = rewriter
 
     def run(self, turn: Turn) -> TurnOutcome | Superseded:
         """Run `turn` with what its conversation said before, and tell money from the ledger."""
@@ -49,11 +52,17 @@ class SupportAgent:
         self._flag(turn)
         spent_before = turn.tokens_used
         outcome = self._loop.run(turn)
+        if isinstance(outcome, Replied):
+            outcome = self._reply(turn, outcome.text)
         self._limiter.spend(turn.user_id, turn.tokens_used - spent_before)
-        if not isinstance(outcome, Replied):
-            return outcome
-        silent = self._was_taken_over(turn)
-        reply = self._honest(turn, "" if silent else outcome.text)
+        return outcome
+
+    def _reply(self, turn: Turn, text: str) -> Replied | Superseded:
+        """Say the model's words, or others, as far as the ledger backs them and the agent may speak."""
+        words = text if self._rewriter is None else self._rewriter.rewrite(turn, text)
+        if isinstance(words, Superseded):
+            return words
+        reply = self._honest(turn, "" if self._was_taken_over(turn) else words)
         for sentence in reply.corrections:
             self._journal.note(turn.id, "correction", {"taken_out": sentence})
         return Replied(reply.text)

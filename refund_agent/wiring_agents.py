@@ -13,6 +13,7 @@ from refund_agent.ports import Events, Ledger, Queue
 from refund_agent.prompts import support_rules
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
+from refund_agent.rewriting import Rewriter
 from refund_agent.runner import RunsTurns
 from refund_agent.settings import Settings
 from refund_agent.support_agent import ApprovedRefund, SupportAgent
@@ -20,7 +21,12 @@ from refund_agent.support_tools import SupportTools
 from refund_agent.turn import Agent
 from refund_agent.wiring import Stores, TurnEvents, open_journal
 from refund_agent.wiring_orders import build_orders
-from refund_agent.wiring_support import build_approval_desk, build_limiter, build_support_model
+from refund_agent.wiring_support import (
+    build_approval_desk,
+    build_limiter,
+    build_reply_model,
+    build_support_model,
+)
 
 
 def build_agents(
@@ -61,6 +67,7 @@ def build_agents(
         orders=orders.orders,
         limiter=build_limiter(settings, stores),
         journal=journal,
+        rewriter=_rewriter(settings, stores, recorder),
     )
     approved = ApprovedRefund(approvals, orders.eligibility, refunds, conversations, orders.orders)
     return {"support": recorder.agent(support), "approval": recorder.agent(approved)}
@@ -72,6 +79,18 @@ def build_chores(settings: Settings, stores: Stores, *, queue: Queue) -> list[Ca
         return []
     desk = build_approval_desk(stores, queue=queue)
     return [desk.expire, desk.tell_broken_off]
+
+
+def _rewriter(settings: Settings, stores: Stores, recorder: Recorder) -> Rewriter | None:
+    model = build_reply_model(settings)
+    if model is None:
+        return None
+    return Rewriter(
+        model=recorder.model(model),
+        turns=stores.turns,
+        clock=stores.clock,
+        completion_timeout_seconds=settings.completion_timeout_seconds,
+    )
 
 
 def _refunds(settings: Settings, stores: Stores, *, ledger: Ledger, events: Events) -> Refunds:

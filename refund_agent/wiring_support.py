@@ -94,18 +94,25 @@ def build_support_desk(settings: Settings, stores: Stores) -> SupportDesk:
 
 def build_support_model(settings: Settings, stores: Stores) -> Model:
     """Build the support agent's model, with its fallback if there is one."""
-    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
-
-    def at(endpoint: Endpoint) -> OpenAIModel:
-        return OpenAIModel(
-            api_key=endpoint.api_key or NO_KEY,
-            base_url=endpoint.base_url,
-            model=endpoint.model,
-            connections=settings.worker_concurrency,
-            price=settings.model_prices.get(endpoint.model),
-        )
-
-    first = at(settings.support.model)
+    first = _model_at(settings, settings.support.model)
     if settings.support.fallback is None:
         return first
-    return FallbackModel(first, at(settings.support.fallback), clock=stores.clock)
+    return FallbackModel(first, _model_at(settings, settings.support.fallback), clock=stores.clock)
+
+
+def build_reply_model(settings: Settings) -> Model | None:
+    """Build the model that rewrites replies; None when they stand as they are."""
+    chosen = settings.support.reply_model
+    return None if chosen is None else _model_at(settings, chosen)
+
+
+def _model_at(settings: Settings, endpoint: Endpoint) -> Model:
+    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
+
+    return OpenAIModel(
+        api_key=endpoint.api_key or NO_KEY,
+        base_url=endpoint.base_url,
+        model=endpoint.model,
+        connections=settings.worker_concurrency,
+        price=settings.model_prices.get(endpoint.model),
+    )

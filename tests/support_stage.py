@@ -25,6 +25,7 @@ from refund_agent.policy import Rules
 from refund_agent.ports import Completed, CompletionAnswer, Events
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
+from refund_agent.rewriting import Rewriter
 from refund_agent.runner import Ending, Runner
 from refund_agent.seeds import Seeds, plant, read_seeds
 from refund_agent.support_agent import ApprovedRefund, SupportAgent
@@ -76,6 +77,7 @@ class SupportStage:
         self.journal = journal or FakeJournal()
         self.events = events or FakeEvents()
         self.model = FakeModel()
+        self.rewriter: Rewriter | None = None
         self.orders: Orders = orders or SqlOrders(database)
         self.eligibility = Eligibility(
             orders=self.orders,
@@ -151,6 +153,7 @@ class SupportStage:
             orders=self.orders,
             limiter=self.limiter,
             journal=self.journal,
+            rewriter=self.rewriter,
         )
         approved = ApprovedRefund(self.approvals, self.eligibility, refunds, self.conversations, self.orders)
         agents = {"support": recorder.agent(support), "approval": recorder.agent(approved)}

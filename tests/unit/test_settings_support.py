@@ -37,6 +37,7 @@ ALL = [
         "LLM_API_KEY",
         "LLM_FALLBACK_PROVIDER",
         "LLM_FALLBACK_MODEL",
+        "REPLY_MODEL",
     ),
     *("OPENAI_BASE_URL", *(preset.key_variable for preset in PRESETS.values())),
 ]
@@ -252,3 +253,11 @@ def test_the_origins_of_the_portals_are_listed(monkeypatch: pytest.MonkeyPatch) 
         "https://shop.example",
         "https://shop.example:8443",
     )
+
+
+def test_the_model_that_rewrites_replies_is_one_of_the_same_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_settings().support.reply_model is None
+    monkeypatch.setenv("LLM_PROVIDER", "gemini")
+    monkeypatch.setenv("REPLY_MODEL", "gemini-small")
+    support = read_settings().support
+    assert support.reply_model == dataclasses.replace(support.model, model="gemini-small")
