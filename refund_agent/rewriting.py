@@ -11,6 +11,7 @@ import structlog
 
 from refund_agent.outcomes import Superseded
 from refund_agent.ports import Clock, Completed, CompletionFailed, CompletionTimedOut, Model, Turns
+from refund_agent.prices import add_cost
 from refund_agent.prompts import REPLY_RULES
 from refund_agent.replies import without_identifiers
 from refund_agent.turn import MAX_COMPLETIONS, Turn, UserMessage
@@ -59,6 +60,7 @@ class Rewriter:
         match answer:
             case Completed():
                 turn.tokens_used += answer.tokens
+                turn.cost_microdollars = add_cost(turn.cost_microdollars, answer.cost_microdollars)
                 return self._take(turn, answer, words) or text
             case CompletionTimedOut():
                 return self._keep(turn, text, "timed out")
