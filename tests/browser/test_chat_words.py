@@ -34,6 +34,7 @@ TEXTS = """
   return texts;
 }
 """
+FOCUSED_PART = "document.querySelector('refund-chat').shadowRoot.activeElement.part.value"
 DATA = {"text", "title", "id", "card-amount", "dd", "time", "span"}
 """Where the shop's and people's own words stand: an order, an amount, what somebody said."""
 
@@ -233,12 +234,13 @@ def test_a_refund_can_be_asked_for_by_keyboard_alone(page: Page, shop: Shop) -> 
 
     for name in ("Copy", "Save as text", "New conversation"):
         page.keyboard.press("Shift+Tab")
-        while (
-            page.evaluate("document.querySelector('refund-chat').shadowRoot.activeElement.part.value")
-            == "scroll"
-        ):
+        while page.evaluate(FOCUSED_PART) == "scroll":
             page.keyboard.press("Shift+Tab")
         expect(page.get_by_role("button", name=name)).to_be_focused()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="How can we help?")).to_be_visible()
+    expect(box).to_be_focused()
     assert shop.moved == [("ORD-1001", 4999)]
 
 

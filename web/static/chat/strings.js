@@ -16,11 +16,6 @@ const WORDS = {
   copied: ["Copied", "Kopiert", "Copiado"],
   notCopied: ["Not copied", "Nicht kopiert", "No se copió"],
   welcome: ["How can we help?", "Wie können wir helfen?", "¿En qué podemos ayudarle?"],
-  hint: [
-    "Ask about an order or a refund.",
-    "Fragen Sie nach Bestellung oder Erstattung.",
-    "Pregunte por un pedido o un reembolso.",
-  ],
   orders: ["Your orders", "Ihre Bestellungen", "Sus pedidos"],
   more: ["{0} more", "{0} weitere", "{0} más"],
   refundable: ["Can be refunded", "Erstattung möglich", "Se puede reembolsar"],

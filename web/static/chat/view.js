@@ -41,8 +41,7 @@ export class View {
     this.begin = button("begin", act.begin, say("begin"));
     this.download = button("download", act.download, say("download"));
     this.orders = part("orders");
-    this.hint = part("hint", "p", {}, say("hint"));
-    this.welcome = part("welcome", "div", {}, make("h3", {}, say("welcome")), this.hint, this.orders);
+    this.welcome = part("welcome", "div", {}, make("h3", {}, say("welcome")), this.orders);
     this.log = part("log", "div", { role: "log", "aria-label": say("heading") });
     this.status = part("status", "p", { role: "status" });
     this.alert = part("alert", "p", { role: "alert" });
@@ -85,6 +84,9 @@ export class View {
   /** Show the conversation as it stands. */
   render(chat, { open, unread, asksConsent }) {
     const { say, launcher } = this.#context;
+    const focused = this.panel.getRootNode().activeElement;
+    const { scrollTop, clientHeight, scrollHeight } = this.scroll;
+    const wasAtEnd = scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
     this.panel.hidden = !open;
     this.launcher.hidden = open || !launcher;
     setText(this.badge, unread ? say("unread", unread) : "");
@@ -94,13 +96,12 @@ export class View {
     this.begin.disabled = chat.pending;
     this.welcome.hidden = chat.lines.length || chat.pending || chat.state === "loading";
     if (!this.welcome.hidden) this.#renderOrders(chat.orders);
-    const { scrollTop, clientHeight, scrollHeight } = this.scroll;
-    const wasAtEnd = scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
     const grew = this.#renderLines(chat);
     this.#renderPending(chat);
     this.consent.hidden = !asksConsent;
     this.maySend = this.message && (!asksConsent || this.agreed.checked) && !chat.pending && chat.isLoaded;
     this.send.setAttribute("aria-disabled", !this.maySend); // stays focusable
+    if (focused?.hidden) this.input.focus(); // the button that was pressed has gone
     if (wasAtEnd || (grew && chat.pending)) this.scroll.scrollTop = this.scroll.scrollHeight;
   }
 
