@@ -1,6 +1,6 @@
 """The list of conversations, and of turns without one: newest first, sought by the address, kept fresh."""
 
-from typing import Any, Final
+from typing import Final
 
 from flask import Blueprint, Response, request
 
@@ -11,8 +11,6 @@ from web.identity import require_staff
 from web.services import ConsoleServices
 
 PAGE_SIZE: Final = 50
-FRAGMENT: Final = "X-Fragment"
-"""The header by which our script asks for the list's rows alone."""
 
 
 def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> None:
@@ -33,24 +31,21 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
         sought, before = read_sought(request.args), read_mark(request.args)
         page = console.casebook.page(kind, sought, before=before, limit=PAGE_SIZE)
         orders = {refund.order_id for case in page.cases for refund in case.refunds}
-        shown: dict[str, Any] = {
-            "kind": kind,
-            "page": page,
-            "sought": sought,
-            "currencies": console.casebook.currencies(orders),
-            "following": write_query(sought, page.following) if page.following else "",
-        }
-        if FRAGMENT in request.headers:
-            return unless_same(pages.part("cases_rows.html", **shown))
-        return pages.show(
-            "cases.html",
-            place="conversations",
-            query=write_query(sought),
-            is_first=before is None,
-            outcomes=OUTCOMES,
-            rules=RULES,
-            refund_states=REFUNDS,
-            owners=OWNERS,
-            ages=AGES,
-            **shown,
+        return unless_same(
+            pages.show(
+                "cases.html",
+                place="conversations",
+                kind=kind,
+                page=page,
+                sought=sought,
+                currencies=console.casebook.currencies(orders),
+                query=write_query(sought),
+                following=write_query(sought, page.following) if page.following else "",
+                is_first=before is None,
+                outcomes=OUTCOMES,
+                rules=RULES,
+                refund_states=REFUNDS,
+                owners=OWNERS,
+                ages=AGES,
+            )
         )

@@ -91,12 +91,6 @@ class Pages:
         answer.headers.update(HEADERS)
         return answer
 
-    def part(self, template: str, **context: object) -> Response:
-        """Answer with a part of a page, for a script of ours to put in its place."""
-        answer = Response(render_template(f"console/{template}", **context), mimetype="text/html")
-        answer.headers.update(HEADERS)
-        return answer
-
     def _waiting_in(self) -> Mapping[QueueName, int]:
         """Return how much waits in each queue; nothing when the database cannot be asked."""
         try:

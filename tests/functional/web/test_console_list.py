@@ -93,25 +93,19 @@ def test_older_ones_are_on_a_next_page_with_the_same_filters(
     assert ("Message 0" in second, "Message 1" in second) == (True, False)
 
 
-def test_a_refresh_brings_the_rows_alone_and_nothing_when_they_are_the_same(
-    room: SupportRoom, sam: Visitor
-) -> None:
+def test_a_list_that_looks_again_gets_nothing_when_it_is_the_same(room: SupportRoom, sam: Visitor) -> None:
     room.chat("Hello", says("Hi."))
-    fresh = sam.get(LIST, **{"X-Fragment": "cases"})
-    assert "Hello" in text_of(fresh)
-    assert "<html" not in fresh.text
-    tag = fresh.headers["ETag"]
-    same = sam.get(LIST, **{"X-Fragment": "cases", "If-None-Match": tag})
+    tag = sam.get(LIST).headers["ETag"]
+    same = sam.get(LIST, **{"If-None-Match": tag})
     assert (same.status_code, same.data) == (304, b"")
     room.chat("Another", says("Hi."))
-    changed = sam.get(LIST, **{"X-Fragment": "cases", "If-None-Match": tag})
-    assert "Another" in text_of(changed)
+    assert "Another" in text_of(sam.get(LIST, **{"If-None-Match": tag}))
 
 
 def test_a_page_further_back_is_not_kept_fresh(room: SupportRoom, sam: Visitor) -> None:
-    assert 'data-live="on"' in sam.get(LIST).text
+    assert "data-live" in sam.get(LIST).text
     before = "before=1.8e03978e-40d5-43dd-bc93-6894a57f9324"
-    assert 'data-live="off"' in sam.get(f"{LIST}?{before}").text
+    assert "data-live" not in sam.get(f"{LIST}?{before}").text
 
 
 def test_the_list_is_for_whoever_is_signed_in(room: SupportRoom) -> None:
