@@ -3,4 +3,4 @@
 import { keepLive } from "./live.js";
 
 const region = document.querySelector("[data-live]");
-if (region) keepLive(region, () => {});
+if (region) keepLive(region, () => {}, { pollMs: 4000 });
