@@ -72,6 +72,10 @@ class TurnFiles(Protocol):
         """Return the files of a conversation's newest turns, oldest first."""
         ...
 
+    def stamp(self, conversation_id: str) -> str:
+        """Return a short text that is another one after anything in the conversation has changed."""
+        ...
+
 
 # --- What a step was ------------------------------------------------------------------------------
 

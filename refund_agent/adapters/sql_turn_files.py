@@ -4,12 +4,12 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, groupby
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_journal import newest_events, read_event
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS
-from refund_agent.adapters.sql_support_tables import approvals, events
+from refund_agent.adapters.sql_support_tables import approvals, conversations, events
 from refund_agent.adapters.sql_tables import refunds, resolutions, turns
 from refund_agent.adapters.sql_turns import FOUND_COLUMNS, turn_record
 from refund_agent.journal import Event
@@ -57,10 +57,30 @@ class SqlTurnFiles:
 
     def of_conversation(self, conversation_id: str, *, limit: int) -> Sequence[TurnFile]:
         """Return the newest turns' files, oldest first, with the turns that sent approved refunds."""
-        approved = select(approvals.c.id).where(approvals.c.conversation_id == conversation_id)
-        its = or_(turns.c.conversation_id == conversation_id, turns.c.id.in_(approved))
-        newest = _ROWS.where(its).order_by(turns.c.created_at_ms.desc(), turns.c.id.desc()).limit(limit)
+        newest = (
+            _ROWS.where(_its(conversation_id))
+            .order_by(turns.c.created_at_ms.desc(), turns.c.id.desc())
+            .limit(limit)
+        )
         return self._read(newest)[::-1]
+
+    def stamp(self, conversation_id: str) -> str:
+        """Return a short text that is another one after anything in the conversation has changed."""
+        its = select(turns.c.id).where(_its(conversation_id))
+        told = select(func.count()).select_from(events).where(events.c.turn_id.in_(its)).scalar_subquery()
+        said = (
+            select(conversations.c.updated_at_ms)
+            .where(conversations.c.id == conversation_id)
+            .scalar_subquery()
+        )
+        ledger = refunds.c.settled_at_ms, refunds.c.decided_at_ms
+        asked = select(
+            *(func.count(), func.sum(turns.c.epoch), func.sum(turns.c.completions_used)),
+            *(func.max(at) for at in (turns.c.ended_at_ms, turns.c.begun_at_ms, *ledger)),
+            *(told, said),
+        ).select_from(turns.outerjoin(refunds, refunds.c.turn_id == turns.c.id))
+        with self._database.statement() as one:
+            return "-".join(str(part or 0) for part in one.execute(asked.where(_its(conversation_id))).one())
 
     def _read(self, newest_first: Select[*tuple[Any, ...]]) -> list[TurnFile]:
         """Read the rows first and the events after them: what an ended turn has done is then all there."""
@@ -69,6 +89,12 @@ class SqlTurnFiles:
             whole = _turns_that_fit(one, [row.id for row in rows])
             told = _events(one, whole)
         return [_file(row, told.get(row.id, ()), is_whole=row.id in whole) for row in rows]
+
+
+def _its(conversation_id: str) -> ColumnElement[bool]:
+    """Match a conversation's turns, and those that sent its approved refunds."""
+    approved = select(approvals.c.id).where(approvals.c.conversation_id == conversation_id)
+    return or_(turns.c.conversation_id == conversation_id, turns.c.id.in_(approved))
 
 
 def _turns_that_fit(one: Connection, newest_first: Sequence[str]) -> set[str]:

@@ -8,7 +8,7 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 from refund_agent.conversations import Conversation, Line
-from web.console.pages import Pages, unless_same
+from web.console.pages import Pages, unless_seen
 from web.console.turn_page import TurnView, view_turn
 from web.identity import require_staff
 from web.kinds import Kind
@@ -42,12 +42,13 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
         if found is None:
             detail = "There is no such conversation. Nothing was done."
             raise Refused(Problem(Kind.NO_SUCH_CONVERSATION, detail))
-        return _show(found)
+        # Asked before the page is made: whoever looks every few seconds mostly finds what was there before.
+        return unless_seen(console.turn_files.stamp(found.id), lambda: _show(found))
 
     def _show(found: Conversation) -> Response:
         files = console.turn_files.of_conversation(found.id, limit=MOST_TURNS)
         turns = [view_turn(file) for file in files]
-        shown = pages.show(
+        return pages.show(
             "conversation.html",
             place="conversations",
             conversation=found,
@@ -56,7 +57,6 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             newest=turns[-1].id if turns else "",
             left_out=sum(not file.is_whole for file in files),
         )
-        return unless_same(shown)
 
 
 def weave(lines: Sequence[Line], turns: Sequence[TurnView]) -> list[Moment]:

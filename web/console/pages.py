@@ -61,6 +61,16 @@ def unless_same(answer: Response) -> Response:
     return answer
 
 
+def unless_seen(stamp: str, show: Callable[[], Response]) -> Response:
+    """Make a page, unless the one that the reader has was made of the same: then 304, and nothing is made."""
+    session = present_session()
+    of_reader = f"{stamp}-{session.csrf if session else ''}"
+    etag = hashlib.sha256(of_reader.encode()).hexdigest()[:32]
+    answer = Response(status=304) if request.if_none_match.contains(etag) else show()
+    answer.set_etag(etag)
+    return answer
+
+
 class Pages:
     """Makes pages from templates. The files' address changes with their content, so they may be kept."""
 

@@ -1,7 +1,7 @@
 """A turn and a conversation in the console: what happened, and nothing made up."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -217,6 +217,30 @@ def test_whoever_may_only_read_sees_everything_and_no_form(room: SupportRoom) ->
     assert "Asked payments: paid" in text_of(answer)
     assert "Take over" not in answer.text
     assert answer.text.count("<form") == 1, "signing out"
+
+
+def test_a_conversation_that_is_looked_at_again_is_made_anew_after_any_change_and_only_then(
+    room: SupportRoom, dana: Visitor
+) -> None:
+    conversation_id = refunded(room)["conversation_id"]
+    path = f"/console/conversations/{conversation_id}"
+    seen: list[str] = []
+
+    def look() -> int:
+        answer = dana.get(path, **({"If-None-Match": seen[-1]} if seen else {}))
+        seen.append(answer.headers["ETag"])
+        return answer.status_code
+
+    assert [look(), look()] == [200, 304]
+    changes: list[Callable[[], object]] = [
+        lambda: room.chat("Hello", says("Hello."), conversation_id=conversation_id),
+        lambda: room.post(f"/support/conversations/{conversation_id}/take", by="dana"),
+        lambda: room.post(f"/support/conversations/{conversation_id}/messages", {"text": "Hi"}, by="dana"),
+        lambda: dana.sign_in("is-dana"),
+    ]
+    for change in changes:
+        change()
+        assert [look(), look()] == [200, 304]
 
 
 def test_an_empty_conversation_says_that_nothing_was_said(room: SupportRoom, dana: Visitor) -> None:

@@ -65,5 +65,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-document.querySelector("[data-help]")?.addEventListener("click", () => help.showModal());
+const hint = document.querySelector("[data-help]");
+hint.hidden = false;
+hint.addEventListener("click", () => help.showModal());
 help.querySelector("[data-close]").addEventListener("click", () => help.close());

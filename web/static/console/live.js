@@ -3,6 +3,7 @@
 
 const POLL_MS = 2500;
 const LEAST_MS = 250; // between two looks, however fast events come
+const SLOW_MS = 1000; // a look that takes longer is shown to be going on
 const AGAIN_MS = [1000, 2000, 5000, 10000];
 const KINDS = [
   "queued", "begun", "thinking", "step", "tool_call", "tool_result", "policy", "decision", "claim", "settle",
@@ -92,7 +93,10 @@ class Live {
   }
 
   async look() {
+    const slow = setTimeout(() => this.region.setAttribute("aria-busy", "true"), SLOW_MS);
     const { status, page, etag } = await fetchPage(location.href, this.etag);
+    clearTimeout(slow);
+    this.region.removeAttribute("aria-busy");
     this.looking = null;
     const fresh = page?.getElementById(this.region.id);
     if (status === 200 && fresh) {
