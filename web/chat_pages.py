@@ -1,7 +1,8 @@
 """The customer's chat as pages: the module that a portal embeds, a page for an iframe, and a whole page."""
 
+import gzip
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Final
@@ -64,7 +65,18 @@ def _file(name: str) -> Response:
 def _revalidated(content: bytes, mimetype: str) -> Response:
     """Answer with what a browser may keep, if it asks each time whether it is still the same."""
     answer = Response(content, mimetype=mimetype)
+    tag = sha256(content).hexdigest()[:32]
+    if request.accept_encodings["gzip"]:
+        answer.data = _gzipped(content)
+        answer.content_encoding = "gzip"
+        tag += "-gzip"
+    answer.vary.add("Accept-Encoding")
     answer.headers["Cache-Control"] = "no-cache"
-    answer.set_etag(sha256(content).hexdigest()[:32])
+    answer.set_etag(tag)
     answer.make_conditional(request)
     return answer
+
+
+@cache
+def _gzipped(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)

@@ -125,9 +125,19 @@ def test_the_module_is_kept_by_browsers_and_asked_for_again_each_time(site: Web)
     assert again.headers["Access-Control-Allow-Origin"] == "*"
 
 
+def test_the_module_is_sent_compressed_to_whoever_takes_it(site: Web) -> None:
+    plain = site.client.get(MODULE)
+    small = site.client.get(MODULE, headers={"Accept-Encoding": "gzip, br"})
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(small.data) == plain.data
+    assert len(small.data) < MAX_BYTES_GZIPPED
+    assert plain.headers["Vary"] == small.headers["Vary"] == "Accept-Encoding"
+    assert plain.headers["ETag"] != small.headers["ETag"]
+
+
 def test_the_module_is_small_and_needs_no_other(site: Web) -> None:
     module = site.client.get(MODULE).data
-    assert len(gzip.compress(module, 9)) < MAX_BYTES_GZIPPED
+    assert len(gzip.compress(module)) < MAX_BYTES_GZIPPED
     assert not re.search(rb"^(?:import|export)\b", module, re.MULTILINE)
 
 
