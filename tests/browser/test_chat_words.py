@@ -255,6 +255,21 @@ def test_news_is_announced_and_trouble_is_an_alert(page: Page) -> None:
 # --- What else it can do --------------------------------------------------------------------------
 
 
+def test_a_new_customer_reads_from_the_top_and_a_known_one_the_newest(
+    open_page: OpenPage, shop: Shop
+) -> None:
+    page = open_page(viewport=PHONE)
+    chat = Chat.open(page)
+    expect(page.locator("summary")).to_be_attached()
+    expect(chat.welcome).to_be_in_viewport(ratio=1)
+    shop.say("Show me my orders")
+    page.reload()
+
+    expect(chat.log.locator("[part~=text]").last).to_be_visible()
+    end = "(box) => box.scrollTop > 0 && box.scrollTop + box.clientHeight >= box.scrollHeight - 1"
+    assert page.locator("[part~=scroll]").evaluate(end)
+
+
 def test_an_order_that_cannot_be_refunded_says_why(page: Page) -> None:
     Chat.open(page)
     page.locator("summary").click()

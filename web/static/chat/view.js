@@ -102,6 +102,7 @@ export class View {
     this.maySend = this.message && (!asksConsent || this.agreed.checked) && !chat.pending && chat.isLoaded;
     this.send.setAttribute("aria-disabled", !this.maySend); // stays focusable
     if (focused?.hidden) this.input.focus(); // the button that was pressed has gone
+    if (!this.welcome.hidden) return;
     if (wasAtEnd || (grew && chat.pending)) this.scroll.scrollTop = this.scroll.scrollHeight;
   }
 
