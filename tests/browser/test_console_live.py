@@ -19,11 +19,11 @@ from tests.browser.watch import Watch
 @contextmanager
 def running_turn(shop: Shop, message: str = KETTLE) -> Iterator[tuple[str, Future[Any]]]:
     """Let a turn stand in its second completion until the context closes; give its id."""
-    known = {turn["id"] for turn in shop.stand.turns()}
+    known, asked = {turn["id"] for turn in shop.stand.turns()}, shop.model.request_count
     with ThreadPoolExecutor(1) as pool:
         with held_completion(shop.model, after=1):
             reply = pool.submit(shop.say, message)
-            assert shop.model.wait_for_requests(2)
+            assert shop.model.wait_for_requests(asked + 2)
             (turn_id,) = {turn["id"] for turn in shop.stand.turns()} - known
             yield turn_id, reply
         reply.result()

@@ -10,9 +10,13 @@ let announced = "";
 // --- While it runs
 
 function grow() {
+  const since = performance.now() - drawnAt;
+  for (const clock of region.querySelectorAll("[data-running]")) {
+    clock.textContent = `${Math.floor((Number(clock.dataset.running) + since) / 1000)} s`;
+  }
   for (const bar of region.querySelectorAll("rect[data-start]")) {
-    const { total, now } = bar.closest(".chart").dataset;
-    const length = Number(now) + (performance.now() - drawnAt) - Number(bar.dataset.start);
+    const { total, now } = bar.closest("[data-total]").dataset;
+    const length = Number(now) + since - Number(bar.dataset.start);
     const room = 1000 - Number(bar.getAttribute("x"));
     bar.setAttribute("width", String(Math.min(room, Math.max(3, Math.round((1000 * length) / Number(total))))));
   }
