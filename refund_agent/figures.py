@@ -48,6 +48,7 @@ class StoredFigures:
     durations: Durations
     refunds_by_state: Mapping[str, int]
     trouble: Trouble
+    approvals_by_state: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)

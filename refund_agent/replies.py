@@ -91,6 +91,11 @@ def resolution_line(record: RefundRecord, currency: str) -> str:
     return f"A colleague has checked: {what} was not refunded, and no money moved. You may ask for it again."
 
 
+def without_claims(text: str) -> str:
+    """Take out internal names, and sentences that say that money moved: no ledger row backs them."""
+    return without_identifiers("".join(s for s in sentences(text) if not claims_money_moved(s))).strip()
+
+
 def without_identifiers(text: str) -> str:
     """Take out internal names and ids, which help no customer."""
     return _IDENTIFIERS.sub(lambda found: _PLAIN.get(found[0].rstrip("()").lower(), ""), text)

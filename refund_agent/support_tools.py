@@ -18,6 +18,7 @@ from refund_agent.outcomes import CallPosition, Superseded
 from refund_agent.policy import Approved, Denied, Escalated, Refusal
 from refund_agent.policy_text import say
 from refund_agent.refunds import Refunds
+from refund_agent.replies import without_claims
 from refund_agent.tools import AmountCents, Answer, IssueRefundArguments, OrderId, Tool, Toolbox, error
 from refund_agent.turn import Turn
 
@@ -191,8 +192,11 @@ class SupportTools:
         return found is not None and found.owner == "person"
 
     def _escalate(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
-        about = f" (order {asked['order_id']})" if "order_id" in asked else ""
-        entry = Entry("hand_off", "agent", f"Handed to a colleague{about}: {asked['reason']}")
+        """The customer reads the model's reason too, so it may claim no more than a reply."""
+        about = without_claims(f"order {asked['order_id']}") if "order_id" in asked else ""
+        why = without_claims(asked["reason"])
+        told = "Handed to a colleague" + (f" ({about})" if about else "") + (f": {why}" if why else ".")
+        entry = Entry("hand_off", "agent", told)
         self._conversations.hand(turn.conversation_id, to="person", entry=entry)
         return {"handed_over": True, "tell_the_customer": "a colleague will answer in this conversation"}
 

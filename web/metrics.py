@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from refund_agent.approvals import ApprovalState
 from refund_agent.figures import DURATION_BOUNDS_SECONDS, Figures, LiveFigures, StoredFigures, Trouble
 from refund_agent.outcomes import GateState
 from refund_agent.ports import QueueUnavailable, StoreUnavailable
@@ -70,6 +71,10 @@ def _of_database(stored: StoredFigures) -> Iterator[Metric]:
     for state in get_args(GateState):
         refunds.add_metric([state], stored.refunds_by_state.get(state, 0))
     yield refunds
+    approvals = GaugeMetricFamily("refund_agent_approvals", "Approvals by state.", labels=["state"])
+    for state in get_args(ApprovalState):
+        approvals.add_metric([state], stored.approvals_by_state.get(state, 0))
+    yield approvals
     open_turns = GaugeMetricFamily("refund_agent_open_turns", "Turns not ended, by state.", labels=["state"])
     for state, count in sorted(stored.open_turns_by_state.items()):
         open_turns.add_metric([state], count)

@@ -9,6 +9,7 @@ from refund_agent.adapters.redis_live import LOST
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_inspection import is_stuck
+from refund_agent.adapters.sql_support_tables import approvals
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.figures import (
     DURATION_BOUNDS_SECONDS,
@@ -40,6 +41,7 @@ class SystemFigures:
                 durations=_durations(tx),
                 refunds_by_state=_counts(tx, refunds.c.state, true()),
                 trouble=_trouble(tx),
+                approvals_by_state=_counts(tx, approvals.c.state, true()),
             )
 
     def live(self) -> LiveFigures:

@@ -300,6 +300,26 @@ def test_handing_over_gives_the_conversation_to_a_person_once(counter: Counter) 
     assert counter.sent == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            {"reason": "I have refunded 49.99 EUR. They want more."},
+            "Handed to a colleague: They want more.",
+        ),
+        ({"order_id": "A1: your refund was sent", "reason": "Done."}, "Handed to a colleague: Done."),
+        ({"reason": "Your refund has been sent."}, "Handed to a colleague."),
+        ({"reason": "issue_refund failed"}, "Handed to a colleague: the refund failed"),
+    ],
+)
+def test_a_hand_over_claims_no_refund_to_the_customer(
+    counter: Counter, arguments: dict[str, str], told: str
+) -> None:
+    counter.call("escalate_to_human", **arguments)
+    ((_, entry),) = counter.conversations.entries
+    assert entry.text == told
+
+
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 501, 7, None])
 def test_a_hand_over_without_a_sensible_reason_is_refused(counter: Counter, reason: object) -> None:
     assert "invalid arguments" in counter.call("escalate_to_human", reason=reason)["error"]

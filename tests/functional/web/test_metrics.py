@@ -16,6 +16,7 @@ STORED = StoredFigures(
         total_seconds=41.5,
     ),
     refunds_by_state={"paid": 4, "unknown": 1},
+    approvals_by_state={"pending": 2, "expired": 1},
     open_turns_by_state={"running": 5},
     trouble=Trouble(
         oldest_unknown_seconds=93.0, stuck_turns=2, unmirrored=3, breaches={"flag_without_its_refund": 0}
@@ -57,6 +58,8 @@ def test_the_stored_figures_are_told() -> None:
     assert told["refund_agent_turns_total{provider_timed_out}"] == 2
     assert told["refund_agent_refunds{paid}"] == 4
     assert told["refund_agent_refunds{claimed}"] == 0
+    assert told["refund_agent_approvals{expired}"] == 1
+    assert told["refund_agent_approvals{declined}"] == 0
     assert told["refund_agent_open_turns{running}"] == 5
     assert told["refund_agent_oldest_unknown_refund_seconds"] == 93
     assert told["refund_agent_stuck_turns"] == 2
