@@ -5,7 +5,7 @@ import { keepLive } from "./live.js";
 const region = document.querySelector("#live");
 const announcer = document.querySelector("#announcer");
 let drawnAt = performance.now();
-let announced = "";
+let announced = null; // what the page shows as it opens is read like any page
 
 // --- While it runs
 
@@ -25,9 +25,9 @@ function grow() {
 function announce() {
   const running = region.querySelector(".step.open .step-name")?.textContent;
   const ended = region.querySelector(".step.of-end .step-name")?.textContent;
-  const news = running ?? ended ?? "";
-  if (news && news !== announced && announced) announcer.textContent = news;
-  announced = news;
+  const news = running ?? ended ?? announced; // between two steps there is none
+  if (announced !== null && news !== announced) announcer.textContent = news;
+  announced = news ?? "";
 }
 
 function changed() {
