@@ -35,6 +35,7 @@ TEXTS = """
 }
 """
 FOCUSED_PART = "document.querySelector('refund-chat').shadowRoot.activeElement.part.value"
+LOOK_NOW = "document.dispatchEvent(new Event('visibilitychange'))"
 DATA = {"text", "title", "id", "card-amount", "dd", "time", "span"}
 """Where the shop's and people's own words stand: an order, an amount, what somebody said."""
 
@@ -268,6 +269,25 @@ def test_a_new_customer_reads_from_the_top_and_a_known_one_the_newest(
     expect(chat.log.locator("[part~=text]").last).to_be_visible()
     end = "(box) => box.scrollTop > 0 && box.scrollTop + box.clientHeight >= box.scrollHeight - 1"
     assert page.locator("[part~=scroll]").evaluate(end)
+
+
+def test_lines_stand_in_the_services_order_however_they_came(page: Page, shop: Shop) -> None:
+    shop.say("Hello")
+    line = {"speaker": "staff", "kind": "staff", "turn_id": None, "refund": None}
+    said = [{**line, "at_ms": 1, "text": "second"}, {**line, "at_ms": 2, "text": "third"}]
+    page.route(
+        "**/support/conversations/*", lambda route: route.fulfill(json={"owner": "agent", "messages": said})
+    )
+    chat = Chat.open(page)
+    texts = chat.log.locator("[part~=text]")
+    expect(texts).to_have_text(["second", "third"])
+    said[:] = [{**line, "at_ms": 0, "text": "first"}, *said, {**line, "at_ms": 3, "text": "fourth"}]
+    page.evaluate(LOOK_NOW)
+    expect(texts).to_have_text(["first", "second", "third", "fourth"])
+    said.reverse()
+    page.evaluate(LOOK_NOW)
+
+    expect(texts).to_have_text(["fourth", "third", "second", "first"])
 
 
 def test_an_order_that_cannot_be_refunded_says_why(page: Page) -> None:

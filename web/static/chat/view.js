@@ -129,17 +129,16 @@ export class View {
     let place = this.log.firstChild;
     for (const [name, line] of shown) {
       const is = JSON.stringify([textOf(line, this.#context.say), line.refund && refundOf(line.refund, this.#context)]);
-      const kept = this.#lines.get(name);
-      if (kept?.was === is) {
-        place = kept.element.nextSibling;
-        continue;
+      const known = this.#lines.get(name);
+      const element = known?.was === is ? known.element : this.#line(line);
+      if (known && element !== known.element) {
+        if (place === known.element) place = element;
+        known.element.replaceWith(element);
       }
-      const element = this.#line(line);
-      if (kept) kept.element.replaceWith(element);
-      else this.log.insertBefore(element, place);
+      if (element !== place) this.log.insertBefore(element, place); // what stays where it is, is not said again
       place = element.nextSibling;
+      grew ||= known?.was !== is;
       this.#lines.set(name, { element, was: is });
-      grew = true;
     }
     return grew;
   }
@@ -187,7 +186,7 @@ export class View {
     );
   }
 
-  #order({ title, order_id, currency, paid_cents, refundable_cents, decision: { rule } }) {
+  #order({ title, order_id, currency, paid_cents, refundable_cents, decision: { rule, because } }) {
     const { say, lang } = this.#context;
     const amount = money(refundable_cents || paid_cents, currency, lang);
     const asked = refundable_cents ? say("askRefund", amount, order_id) : say("askOrder", order_id);
@@ -195,7 +194,7 @@ export class View {
       part("title", "span", { dir: "auto" }, title),
       make("span", {}, amount),
       part("id", "span", {}, order_id),
-      part(rule ? "because" : "refundable", "span", {}, say(rule ?? "refundable")),
+      part(rule ? "because" : "refundable", "span", {}, say(rule ?? "refundable") || because),
     );
   }
 
