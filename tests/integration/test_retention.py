@@ -154,6 +154,9 @@ def test_an_unknown_refund_keeps_its_conversation_until_a_person_has_answered(
     for turn_id in (turn.id, lone.id):
         inspection.resolve(turn_id, Verdict(money_moved=False, resolved_by="ann", note="x", reference=""))
     purge(flask)
+    assert past.left()["conversations"] == 1, "the answer was told in it, so it is young again"
+    past.ages(conversations, id=conversation, updated_at_ms=now_ms() - OLD_DAYS * DAY_MS)
+    purge(flask)
     assert past.left() == {"refunds": 2, "resolutions": 2}
 
 
