@@ -55,8 +55,8 @@ def support_lines(url: str) -> Iterator[str]:
     yield "        -H 'Content-Type: application/json' \\"
     yield """        -d '{"message": "The kettle leaks. Please refund 49.99 for ORD-1001."}'"""
     yield "  Add -N -H 'Accept: text/event-stream' to watch it work."
-    yield "  GET /support/orders says what may be refunded; GET /dev/customers who there is. Staff"
-    yield "  decide about refunds that wait at /support/approvals."
+    yield "  GET /support/orders says what may be refunded; GET /dev/customers who there is."
+    yield f"  Staff look at all of it, and decide about refunds that wait: {url}/console/"
 
 
 def _today() -> date:

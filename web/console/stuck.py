@@ -4,7 +4,7 @@ from typing import Final
 
 from flask import Blueprint, Response
 
-from web.console.pages import Pages
+from web.console.pages import Pages, unless_same
 from web.identity import require_staff
 from web.services import ConsoleServices
 
@@ -18,11 +18,13 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
     def stuck() -> Response:
         """List what is stuck, oldest first, and whether its worker is still heard of."""
         require_staff(write=False)
-        return pages.show(
-            "stuck.html",
-            place="stuck",
-            found=console.inspection.stuck(limit=LIMIT),
-            workers=console.workers_alive(),
-            lease_seconds=console.lease_seconds,
-            limit=LIMIT,
+        return unless_same(
+            pages.show(
+                "stuck.html",
+                place="stuck",
+                found=console.inspection.stuck(limit=LIMIT),
+                workers=console.workers_alive(),
+                lease_seconds=console.lease_seconds,
+                limit=LIMIT,
+            )
         )

@@ -122,6 +122,7 @@ def test_a_conversation_that_is_not_there_is_not_exported_nor_recorded(room: Sup
     assert room.console.reveals.recent(limit=9) == []
 
 
+@pytest.mark.fault(63)
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_cell_is_a_formula(room: SupportRoom, begins: str) -> None:
     formula = f'{begins}HYPERLINK("http://evil.example","x")'
@@ -130,6 +131,7 @@ def test_no_cell_is_a_formula(room: SupportRoom, begins: str) -> None:
     assert cells["text"] == cells["customer"] == f"'{formula}"
 
 
+@pytest.mark.fault(63)
 def test_what_a_customer_wrote_is_one_cell_whatever_is_in_it(room: SupportRoom) -> None:
     hostile = '=1+1,"two"\nthree;four'
     room.chat(hostile, says("Hm."))

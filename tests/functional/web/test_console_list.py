@@ -38,6 +38,7 @@ def test_turns_of_refund_chat_have_a_list_of_their_own(room: SupportRoom, sam: V
     assert "Nothing found." in text_of(sam.get(LIST))
 
 
+@pytest.mark.fault(60)
 def test_what_a_customer_writes_stays_text(room: SupportRoom, sam: Visitor) -> None:
     room.chat(HOSTILE, says(HOSTILE))
     answer = sam.get(LIST)

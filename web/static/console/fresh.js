@@ -1,4 +1,4 @@
-// Keeps the list's first page as the server would show it now.
+// Keeps a list as the server would show it now.
 
 import { keepLive } from "./live.js";
 
