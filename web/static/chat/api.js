@@ -26,7 +26,7 @@ export class Api {
   }
 
   /** Return the response, whatever its status but 401; reject with `SignInNeeded`, or as `fetch` does. */
-  async fetch(path, { body, headers } = {}) {
+  async fetch(path, { body, headers, signal } = {}) {
     let refused;
     for (let tries = 0; tries < 2; tries++) {
       const token = await this.#bearer(refused);
@@ -38,6 +38,7 @@ export class Api {
           ...(body && { "Content-Type": "application/json" }),
           Authorization: `Bearer ${token}`,
         },
+        signal,
         cache: "no-store",
         credentials: "omit",
       });
@@ -84,14 +85,13 @@ export function isStream(response) {
   return response.ok && /^text.event-stream/.test(response.headers.get("Content-Type"));
 }
 
-/** Call `heard({id, kind, data})` for each event; resolve when the stream ends, reject when it falls silent. */
+/** Call `heard({id, kind, data})` for each event; resolve when the stream ends or falls silent, reject when it breaks. */
 export async function readEvents(response, heard) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   while (rest.length < MAX_EVENT_CHARACTERS) {
-    let timer;
-    const silence = new Promise((_, reject) => (timer = setTimeout(reject, SILENCE_MS, new Error("silence"))));
-    const { done, value } = await Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer));
+    const silence = setTimeout(() => reader.cancel(), SILENCE_MS);
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
     if (done) return;
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop();

@@ -26,7 +26,7 @@ export class Message {
   #phase;
   #heard = 0; // the number of the last event
   #pause = new Pause();
-  #isDropped = false;
+  #dropped = new AbortController();
 
   /** `known` is what was kept; or key and body of a new one; or turn and body of one that was sent elsewhere. */
   constructor(api, changed, known) {
@@ -50,7 +50,8 @@ export class Message {
   /** Return the turn's ending when there is one; null when the message was refused or dropped before. */
   async run() {
     this.#move({ state: this.turn ? "running" : "sending", until: 0 });
-    for (let tries = 0; !this.#isDropped; tries++) {
+    const { signal } = this.#dropped;
+    for (let tries = 0; !signal.aborted; tries++) {
       const heard = this.#heard;
       try {
         const ending = await (this.turn ? this.#follow() : this.#post());
@@ -70,14 +71,15 @@ export class Message {
     this.#pause.end();
   }
 
+  /** Go on no longer, and leave the stream. */
   drop() {
-    this.#isDropped = true;
+    this.#dropped.abort();
     this.hurry();
   }
 
   /** Return the ending; null: not yet, ask again. */
   async #post() {
-    const response = await this.#api.fetch("/support/chat", {
+    const response = await this.#fetch("/support/chat", {
       body: this.body,
       headers: {
         "Idempotency-Key": `"${this.key}"`,
@@ -113,12 +115,12 @@ export class Message {
   /** Ask where the turn stands, then go on listening; where streams fail this is polling. */
   async #follow() {
     const path = `/support/turns/${this.turn}`;
-    const found = await this.#api.fetch(path);
+    const found = await this.#fetch(path);
     if (found.status === 404) return {}; // old enough to be forgotten
     if (!found.ok) return null;
     const view = await found.json();
     if (view.state === "done" || view.state === "failed") return view;
-    const response = await this.#api.fetch(`${path}/events`, { headers: { "Last-Event-ID": this.#heard } });
+    const response = await this.#fetch(`${path}/events`, { headers: { "Last-Event-ID": this.#heard } });
     return isStream(response) ? this.#listen(response) : null;
   }
 
@@ -133,6 +135,10 @@ export class Message {
     });
     if (!ending) this.#move({ state: "lost" });
     return ending;
+  }
+
+  #fetch(path, options) {
+    return this.#api.fetch(path, { ...options, signal: this.#dropped.signal });
   }
 
   #move(change) {

@@ -91,7 +91,6 @@ export class View {
     this.launcher.hidden = open || !launcher;
     setText(this.badge, unread ? say("unread", unread) : "");
     setText(this.who, chat.owner === "person" ? say("withPerson") : "");
-    this.log.setAttribute("aria-busy", chat.state === "loading");
     this.begin.hidden = this.download.hidden = !chat.lines.length;
     this.begin.disabled = chat.pending;
     this.welcome.hidden = chat.lines.length || chat.pending || chat.state === "loading";
