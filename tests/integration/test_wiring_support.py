@@ -53,7 +53,8 @@ def test_the_picker_offers_the_customers_of_our_tables(settings: Settings, store
 
     assert dev is not None
     assert dev.picker is not None
-    assert [person.name for person in dev.picker.people()] == ["Al", "Zoe", "Dana (staff)"]
+    names = [person.name for person in dev.picker.people()]
+    assert names == ["Al", "Zoe", "Dana (staff)", "Robin (staff)", "Sam (only reads)"]
     assert again is not None
     assert again.identities.verify(dev.picker.mint(Customer("c-1"))) == Customer("c-1")
 
