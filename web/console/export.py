@@ -16,6 +16,7 @@ from web.identity import require_staff
 from web.kinds import Kind
 from web.problems import Problem, Refused
 from web.services import ConsoleServices
+from web.turn_events import limit_writes
 
 MAX_ROWS: Final = 5000
 PAGE_SIZE: Final = 200
@@ -110,6 +111,7 @@ def _tell(sought: Sought, hiding: Hiding) -> Row:
 
 
 def _send(lines: Iterator[str], name: str, form: Format) -> Response:
+    limit_writes(request.environ)  # a client that takes nothing must not keep a thread
     answer = Response(lines, mimetype=MIME_TYPES[form])
     answer.headers["Content-Disposition"] = f"attachment; filename={name}"
     return answer

@@ -3,15 +3,17 @@
 from typing import cast
 
 import pytest
+from flask import Response
 
 from refund_agent.adapters.redis_client import connect
 from refund_agent.adapters.redis_sessions import RedisSessions
-from refund_agent.identity import Staff
+from refund_agent.identity import Proof, Staff
 from refund_agent.sessions import MAX_SESSION_SECONDS, SessionsUnavailable
 from tests.functional.web.conftest import problem_of
 from tests.functional.web.console_room import HTML, OWN_PAGE, text_of, visit
-from tests.functional.web.people import bearer
+from tests.functional.web.people import DANA, bearer
 from tests.functional.web.support_room import SupportRoom
+from web.console.door import Door
 
 PAGE = "/console/stuck"
 
@@ -38,6 +40,17 @@ def test_the_cookie_is_out_of_a_script_s_and_of_other_sites_reach(room: SupportR
     assert {"HttpOnly", "SameSite=Lax", "Path=/console", "Max-Age=3600"} <= set(parts)
     assert "is-dana" not in cookie
     assert len(parts[0].removeprefix("console_session=")) >= 43
+
+
+def test_in_production_the_cookie_is_sent_over_https_only(room: SupportRoom) -> None:
+    door = Door(room.console.sessions, over_https_only=True)
+    answer = Response()
+    with room.client.application.test_request_context("/console/session"):
+        door.let_in(Proof(DANA, 60), answer)
+        door.let_out(answer)
+    begun, ended = answer.headers.getlist("Set-Cookie")
+    assert "Secure" in begun.split("; ")
+    assert {"Secure", "Max-Age=0", "Path=/console"} <= set(ended.split("; "))
 
 
 @pytest.mark.parametrize(("token", "status"), [("", 401), ("forged", 401), ("is-alice", 403)])
