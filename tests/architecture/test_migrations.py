@@ -10,12 +10,19 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, inspect
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.engine.interfaces import ReflectedIndex
+from sqlalchemy.exc import DBAPIError
 
 from refund_agent.adapters.sql_database import Database, normalised_url
+from refund_agent.adapters.sql_journal import SqlEvents
+from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_migration import HEAD, current_migration
 from refund_agent.adapters.sql_support_tables import metadata
+from refund_agent.adapters.sql_turns import SqlTurns
+from refund_agent.adapters.system_clock import SystemClock
+from refund_agent.outcomes import CallPosition, Claimed, Paid, RefundRecord
+from refund_agent.turn import NewTurn
 
 ROOT = Path(__file__).parents[2]
 
@@ -104,3 +111,63 @@ def test_a_migrated_database_is_at_the_revision_that_the_code_needs(engine: Engi
     database = Database(engine.url.render_as_string(hide_password=False))
     assert current_migration(database) == HEAD
     database.close()
+
+
+# --- What is written stays written ----------------------------------------------------------------
+
+
+@pytest.fixture
+def migrated(engine: Engine, config: Config) -> Iterator[Database]:
+    migrate(engine, config)
+    database = Database(engine.url.render_as_string(hide_password=False))
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def paid(migrated: Database) -> RefundRecord:
+    """One refund of the real path, claimed and paid."""
+    turns = SqlTurns(migrated, clock=SystemClock(), deadline_seconds=120, lease_seconds=15)
+    ledger = SqlLedger(migrated)
+    turns.create(NewTurn("t-1", "user-1", "refund 5.00 for A1"))
+    turn = turns.begin("t-1", owner="w1")
+    assert turn is not None
+    claim = ledger.claim(turn, call=CallPosition(1, 0), order_id="A1", amount_cents=500)
+    assert isinstance(claim, Claimed)
+    SqlEvents(migrated).append("t-1", "claim", {"order_id": "A1"})
+    return ledger.settle(claim.record, epoch=turn.epoch, answer=Paid("re-1", "ok", 500))
+
+
+@pytest.mark.fault(260)
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "UPDATE refunds SET amount_cents = 1",
+        "UPDATE refunds SET order_id = 'A2'",
+        "UPDATE refunds SET turn_id = 't-2'",
+        "UPDATE refunds SET state = 'claimed'",
+        "UPDATE refunds SET state = 'not_sent'",
+        "UPDATE refunds SET epoch = 9",
+        "DELETE FROM refunds",
+        "UPDATE events SET body = '{}'",
+        "UPDATE events SET seq = seq + 1",
+    ],
+)
+def test_the_database_refuses_to_rewrite_or_delete_what_happened(
+    migrated: Database, paid: RefundRecord, tampering: str
+) -> None:
+    with pytest.raises(DBAPIError, match="kept as they were written"), migrated.transaction() as tx:
+        tx.execute(text(tampering))
+    assert SqlLedger(migrated).find("t-1") == paid
+    (event,) = SqlEvents(migrated).after("t-1", 0)
+    assert event.body == {"order_id": "A1"}
+
+
+@pytest.mark.usefixtures("paid")
+@pytest.mark.parametrize(
+    "allowed",
+    ["UPDATE refunds SET mirrored_state = state", "UPDATE refunds SET review = true", "DELETE FROM events"],
+)
+def test_what_the_service_writes_afterwards_is_let_through(migrated: Database, allowed: str) -> None:
+    with migrated.transaction() as tx:
+        assert tx.execute(text(allowed)).rowcount == 1

@@ -12,7 +12,7 @@ from typing import Any
 
 import redis
 import requests
-from sqlalchemy import Table, select
+from sqlalchemy import Connection, Table, select, text
 
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_support_tables import metadata
@@ -139,13 +139,27 @@ class Stand:
 
     def forget(self) -> None:
         """Empty the tables, and make both stand-ins as good as new."""
-        with self.database.transaction() as tx:
+        with self.database.transaction() as tx, unkept(tx):
             for table in metadata.sorted_tables:
                 tx.execute(table.delete())
         self.model.delay_seconds = 0.0
         self.payments.mode, self.payments.pace = "ok", Pace()
         self.model.reset()
         self.payments.reset()
+
+
+@contextmanager
+def unkept(tx: Connection) -> Generator[None]:
+    """Let rows be deleted that the database keeps; only a test may."""
+    if tx.dialect.name == "postgresql":
+        tx.execute(text("SET LOCAL session_replication_role = replica"))
+    on_sqlite = "SELECT name, sql FROM sqlite_master WHERE name = 'refunds_never_deleted'"
+    found = [] if tx.dialect.name == "postgresql" else tx.execute(text(on_sqlite)).all()
+    for name, _ in found:
+        tx.execute(text(f"DROP TRIGGER {name}"))
+    yield
+    for _, created in found:
+        tx.execute(text(created))
 
 
 def line_ends_as(line: str, ending: str) -> bool:
