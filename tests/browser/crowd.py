@@ -6,6 +6,7 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
+from http import HTTPStatus
 
 from sandbox.answers import Answer, Delayed, Reply, Request
 from sandbox.model import Model
@@ -50,8 +51,12 @@ def crowd_of(customers: int, shop: Shop) -> Generator[None]:
     def ask_again_and_again() -> None:
         conversation_id = ""
         while not gone.is_set():
-            answer = shop.say(ASKED, token=token, conversation_id=conversation_id)
-            conversation_id = answer["conversation_id"]
+            answer = shop.ask(ASKED, token=token, conversation_id=conversation_id)
+            if answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
+                gone.wait(float(answer.headers["Retry-After"]))  # as the chat does
+                continue
+            assert answer.ok, answer.text
+            conversation_id = answer.json()["conversation_id"]
 
     with ThreadPoolExecutor(customers) as pool:
         asking = []

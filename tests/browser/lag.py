@@ -37,7 +37,7 @@ def lags(page: Page, shop: Shop) -> list[Lag]:
     """Watch the console while one more customer asks, who is answered quickly, and while others are."""
     console = Console.open(page)
     probes: dict[str, Callable[[Console, Shop], int]] = {
-        "a new conversation in the list": new_conversation,
+        "a new conversation in the list of its customer": new_conversation,
         "a new message in an open conversation": new_message,
         "the end of a turn on its page": end_of_turn,
     }
@@ -45,7 +45,7 @@ def lags(page: Page, shop: Shop) -> list[Lag]:
 
 
 def new_conversation(console: Console, shop: Shop) -> int:
-    console.go("conversations")
+    console.go(f"conversations?customer={CHEN}")
     console.page.evaluate(WATCH, ["main a", "href"])
     conversation_id = shop.say("Hello", by=CHEN)["conversation_id"]
     turn = newest(shop, lambda turn: turn["conversation_id"] == conversation_id)

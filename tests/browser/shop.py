@@ -75,37 +75,41 @@ class Shop:
 
     def token(self, person_id: str) -> str:
         """Return a token of a seeded customer, or of the member of staff."""
-        token: str = self._send("POST", "/dev/token", {"id": person_id}).json()["token"]
+        token: str = self._document("POST", "/dev/token", {"id": person_id})["token"]
         return token
 
-    def say(
-        self, message: str, *, by: str = ADA, token: str = "", conversation_id: str = ""
-    ) -> dict[str, Any]:
+    def say(self, message: str, *, by: str = ADA, conversation_id: str = "") -> dict[str, Any]:
         """Chat without a browser, and return the reply's document."""
+        answer = self.ask(message, token=self.token(by), conversation_id=conversation_id)
+        assert answer.ok, answer.text
+        document: dict[str, Any] = answer.json()
+        return document
+
+    def ask(self, message: str, *, token: str, conversation_id: str = "") -> requests.Response:
+        """Chat without a browser, and return what comes."""
         body = {"message": message, **({"conversation_id": conversation_id} if conversation_id else {})}
-        answer: dict[str, Any] = self._send("POST", "/support/chat", body, by=by, token=token).json()
-        return answer
+        return self._send("POST", "/support/chat", body, token=token)
 
     def get(self, path: str, *, by: str) -> Any:
         """Return what the API answers this person."""
-        return self._send("GET", path, by=by).json()
+        return self._document("GET", path, by=by)
 
     def post(self, path: str, body: Any = None, *, by: str) -> Any:
         """Return what the API answers this person's write."""
-        return self._send("POST", path, body, by=by).json()
+        return self._document("POST", path, body, by=by)
 
-    def _send(
-        self, method: str, path: str, body: Any = None, *, by: str = "", token: str = ""
-    ) -> requests.Response:
-        token = token or (self.token(by) if by else "")
+    def _document(self, method: str, path: str, body: Any = None, *, by: str = "") -> Any:
+        answer = self._send(method, path, body, token=self.token(by) if by else "")
+        assert answer.ok, answer.text
+        return answer.json()
+
+    def _send(self, method: str, path: str, body: Any, *, token: str) -> requests.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         with requests.Session() as session:
             session.trust_env = False
-            answer = session.request(
+            return session.request(
                 method, self.url + path, json=body, headers=headers, timeout=PATIENCE_SECONDS
             )
-        assert answer.ok, answer.text
-        return answer
 
 
 @contextmanager
