@@ -10,11 +10,11 @@ MAX_BYTES = 150_000
 ASKED = bool(os.environ.get("SCREENS", ""))  # noqa: TID251 - the test run's own switch
 
 
-def screen(page: Page, name: str) -> None:
-    """Write `docs/screens/<name>.png` as the page looks now, when asked for pictures."""
+def screen(page: Page, name: str, *, whole: bool = False) -> None:
+    """Write `docs/screens/<name>.png` of the window, or of the `whole` page, when asked for pictures."""
     if not ASKED:
         return
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{name}.png"
-    page.screenshot(path=path, full_page=True, animations="disabled", caret="hide")
+    page.screenshot(path=path, full_page=whole, animations="disabled", caret="hide")
     assert path.stat().st_size < MAX_BYTES, f"{path.name} is too large for a README"

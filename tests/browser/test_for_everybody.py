@@ -62,6 +62,7 @@ STATES: dict[str, State] = {
     "console-stuck": console("stuck"),
     "console-overview": console("overview"),
     "console-turn": console("turns/{story.refunded[turn_id]}"),
+    "console-turn-unknown": console("turns/{story.unknown[turn_id]}"),
     "console-conversation": console("conversations/{story.denied[conversation_id]}"),
 }
 
@@ -81,7 +82,7 @@ def test_a_page_can_be_used_by_anybody(open_page: OpenPage, story: Story, state:
         if look.right_to_left:
             page.evaluate("document.documentElement.dir = 'rtl'")
         if look.name == ("phone-dark-rtl" if state.startswith("chat") else "desk"):
-            screen(page, state)
+            screen(page, state, whole=state.startswith("console"))
 
         assert violations(page) == [], look.name
         width = page.evaluate("Math.ceil(document.scrollingElement.scrollWidth)")

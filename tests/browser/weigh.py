@@ -1,7 +1,7 @@
 """What a page weighs, and how soon it can be used: measured in a browser that has never seen it."""
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
@@ -17,7 +17,7 @@ LOADS: Final = 9
 class Weighed:
     """One page: the requests it makes, their bodies' bytes, and the milliseconds until it can be used.
 
-    `gzipped_bytes` is what a compressing proxy in front of the service makes of them.
+    `sent_bytes` is what the service sends; `gzipped_bytes` what a compressing proxy in front makes of it.
     """
 
     path: str
@@ -33,18 +33,18 @@ def weigh(browser: Browser, url: str, path: str, *, ready: str, state: Any = Non
     The milliseconds are the median, from the start of the navigation, by the page's own clock.
     """
     loads = [_load(browser, url + path, ready=ready, state=state) for _ in range(LOADS)]
-    bodies, _ = loads[-1]
+    answers, _ = loads[-1]
     return Weighed(
         path,
-        len(bodies),
-        sum(map(len, bodies.values())),
-        sum(len(gzip.compress(body, 6)) for body in bodies.values()),
+        len(answers),
+        sum(sent for sent, _ in answers),
+        sum(gzipped for _, gzipped in answers),
         round(median(ms for _, ms in loads)),
     )
 
 
-def _load(browser: Browser, url: str, *, ready: str, state: Any) -> tuple[Mapping[str, bytes], float]:
-    """Return the bodies by their address, and the milliseconds."""
+def _load(browser: Browser, url: str, *, ready: str, state: Any) -> tuple[Sequence[tuple[int, int]], float]:
+    """Return each answer's bytes, as sent and as gzip makes them, and the milliseconds."""
     context = browser.new_context(viewport=DESK, storage_state=state)
     try:
         page = context.new_page()
@@ -53,6 +53,10 @@ def _load(browser: Browser, url: str, *, ready: str, state: Any) -> tuple[Mappin
         page.goto(url, wait_until="commit")
         ms = float(page.wait_for_function(f"() => ({ready}) && performance.now()").json_value())
         page.wait_for_load_state("networkidle")
-        return {one.url: one.body() for one in answers if one.ok}, ms
+        return [_bytes(answer) for answer in answers if answer.ok], ms
     finally:
         context.close()
+
+
+def _bytes(answer: Response) -> tuple[int, int]:
+    return answer.request.sizes()["responseBodySize"], len(gzip.compress(answer.body()))
