@@ -1,16 +1,20 @@
 """What an operator sees, and the one thing a person may change: an unknown refund, once, sending nothing."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskCliRunner
 
 from refund_agent.adapters.sql_inspection import SqlInspection
-from refund_agent.inspection import AlreadyResolved, NotUnknown, Resolved, Verdict
+from refund_agent.inspection import AlreadyResolved, NotUnknown, Resolution, Resolved, Verdict
 from refund_agent.outcomes import Paid, Replied, Unknown
 from tests.integration.conftest import CALL, Stores
 from web import commands
 
 MOVED = Verdict(money_moved=True, resolved_by="ann", note="seen in the payments list", reference="rf-9")
+PEOPLE = 8
 NOT_MOVED = Verdict(money_moved=False, resolved_by="bob", note="not in the payments list")
 
 
@@ -132,3 +136,21 @@ def test_resolving_by_command_needs_who_why_and_the_reference(stores: Stores, fl
     assert (done.exit_code, "Nothing was sent" in done.output) == (0, True)
     again = flask.invoke(args=[*said, "--reference", "rf-9"])
     assert (again.exit_code, "already resolved as paid by ann" in again.output) == (1, True)
+
+
+@pytest.mark.fault(58)
+def test_of_many_people_who_answer_at_once_one_wins_and_all_read_the_same(
+    stores: Stores, inspection: SqlInspection
+) -> None:
+    turn_id, start = unknown_refund(stores), threading.Barrier(PEOPLE)
+
+    def answer(number: int) -> Resolution:
+        start.wait(timeout=10)
+        return inspection.resolve(turn_id, MOVED if number % 2 else NOT_MOVED)
+
+    with ThreadPoolExecutor(PEOPLE) as pool:
+        answers = list(pool.map(answer, range(PEOPLE)))
+    (won,) = [answer for answer in answers if isinstance(answer, Resolved)]
+    lost = [answer for answer in answers if isinstance(answer, AlreadyResolved)]
+    assert len(lost) == PEOPLE - 1
+    assert {answer.record for answer in lost} == {won.record}

@@ -48,6 +48,16 @@ def test_what_a_customer_writes_stays_text(room: SupportRoom, sam: Visitor) -> N
     assert "<script>" not in again.text
 
 
+def test_a_name_of_any_length_that_a_portal_gives_its_customer_is_cut(
+    room: SupportRoom, sam: Visitor
+) -> None:
+    room.turn_stage.begin("customer\n" + "x" * 5000)
+    answer = sam.get("/console/turns")
+    assert "xxx..." in text_of(answer)
+    assert "x" * 100 not in answer.text
+    assert "?customer=customer" not in answer.text
+
+
 def test_the_filters_are_in_the_address_and_stay_in_the_form(room: SupportRoom, sam: Visitor) -> None:
     room.chat("Refund A1", calls_refund("A1", 4_999), says("Done."))
     room.chat("Hello there", says("Hi."), by="bob")
