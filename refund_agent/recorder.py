@@ -23,6 +23,7 @@ from refund_agent.outcomes import (
     TurnOutcome,
 )
 from refund_agent.policy import Approved, Decision, Denied, Escalated, LockedFacts, PolicyCheck
+from refund_agent.policy_text import say
 from refund_agent.ports import (
     Completed,
     CompletionAnswer,
@@ -60,12 +61,17 @@ class Recorder:
         return RecordingQueue(queue, self.journal)
 
     def toolbox(self, toolbox: Toolbox) -> Toolbox:
-        """Record `tool_call`, `tool_result`, and what a tool's answer means: `policy` or `hand_off`."""
+        """Record `tool_call`, `tool_result` and `hand_off`."""
         return RecordingToolbox(toolbox, self.journal)
 
     def ledger(self, ledger: Ledger) -> Ledger:
         """Record `policy`, `decision`, `claim` and `settle`."""
         return RecordingLedger(ledger, self.journal)
+
+    def judged(self, turn: Turn, call: CallPosition, decision: Decision) -> None:
+        """Record `policy` where a tool merely asked: what it said, and every rule that it asked."""
+        told = {**tell_decision(decision), "because": say(decision), "findings": _tell_findings(decision)}
+        self.journal.note(turn.id, "policy", {"call": str(call), **told})
 
     def agent(self, agent: Agent) -> Agent:
         """Record `begun` before, and `usage` after a worker's run of a turn."""
@@ -150,8 +156,6 @@ class RecordingToolbox(Toolbox):
             answer: Any = json.loads(result.content)
             told = {**which, "ok": "error" not in answer, "result": answer}
             self._journal.note(turn.id, "tool_result", told)
-            if "decision" in answer and "policy" in answer:  # a tool that only asks what the policy says
-                self._journal.note(turn.id, "policy", {**which, **answer})
             if answer.get("handed_over"):
                 self._journal.note(turn.id, "hand_off", {**which, "to": "person"})
         return result

@@ -5,7 +5,7 @@ model names a customer.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from marshmallow import RAISE, Schema, ValidationError, fields
 
@@ -15,7 +15,7 @@ from refund_agent.eligibility import Eligibility, JudgedOrder
 from refund_agent.money import write_cents
 from refund_agent.orders import Order, Orders, OrdersUnavailable
 from refund_agent.outcomes import CallPosition, Superseded
-from refund_agent.policy import Approved, Denied, Escalated, Refusal
+from refund_agent.policy import Approved, Decision, Denied, Escalated, Refusal
 from refund_agent.policy_text import say
 from refund_agent.refunds import Refunds
 from refund_agent.replies import without_claims
@@ -25,6 +25,10 @@ from refund_agent.turn import Turn
 MAX_LISTED_ORDERS = 20
 MAX_REASON_LENGTH = 500
 UNAVAILABLE = "the orders cannot be looked up right now; nothing was decided and nothing was sent"
+
+
+Judged: TypeAlias = Callable[[Turn, CallPosition, Decision], object]
+"""Is told what the policy said to a tool that merely asked: more than the model is told."""
 
 
 class Reason(fields.Field[str]):
@@ -79,7 +83,7 @@ class EscalateArguments(_Strict):
 class SupportTools:
     """What the model may do for one customer."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what its tools call, all in sight
         self,
         *,
         orders: Orders,
@@ -87,12 +91,14 @@ class SupportTools:
         refunds: Refunds,
         approvals: Approvals,
         conversations: Conversations,
+        judged: Judged = lambda _turn, _call, _decision: None,
     ) -> None:
         self._orders = orders
         self._eligibility = eligibility
         self._refunds = refunds
         self._approvals = approvals
         self._conversations = conversations
+        self._judged = judged
 
     def toolbox(self) -> Toolbox:
         """Put the six tools together."""
@@ -144,8 +150,9 @@ class SupportTools:
         order = self._orders.find(turn.user_id, asked["order_id"])
         return error("order not found") if order is None else _shown(order)
 
-    def _check(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
+    def _check(self, turn: Turn, call: CallPosition, asked: dict[str, Any]) -> Answer:
         decision = self._eligibility.decide(turn.user_id, asked["order_id"], asked["amount_cents"])
+        self._judged(turn, call, decision)
         verdict = {Approved: "approved", Denied: "denied", Escalated: "needs_approval"}[type(decision)]
         rule = {} if isinstance(decision, Approved) else {"rule": decision.rule}
         return {"decision": verdict, **rule, "because": say(decision), "policy": decision.version}

@@ -141,7 +141,7 @@ class RuleFinding:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The policy's word. `findings` are empty where the model merely asked: `because` then says why."""
+    """The policy's word, with the rules that were asked; `because` is its sentence, where it was told."""
 
     call: str
     decision: str

@@ -73,14 +73,14 @@ def read_claim(body: Mapping[str, object]) -> ClaimTried:
 
 
 def _judged(body: Mapping[str, object]) -> Judged:
-    """Read either form: of a claim's check, with its rules, or of the tool that merely asks."""
+    """Read any form: of a claim's check, of a tool that merely asks, and of that as it was told before."""
     return Judged(
         call=text(body, "call"),
         decision=text(body, "decision"),
         version=text(body, "version") or text(body, "policy"),
         rule=text(body, "rule"),
         because=text(body, "because"),
-        findings=tuple(_finding(found) for found in _list(body.get("rules"))),
+        findings=tuple(_finding(found) for found in _list(body.get("rules") or body.get("findings"))),
     )
 
 

@@ -136,6 +136,7 @@ class SupportStage:
             refunds=refunds,
             approvals=self.approvals,
             conversations=self.conversations,
+            judged=recorder.judged,
         )
         loop = Loop(
             rules=prompts.support_rules(self.eligibility.rules),

@@ -64,6 +64,7 @@ class SupportCore(Core):
             refunds=refunds,
             approvals=approvals,
             conversations=conversations,
+            judged=recorder.judged,
         )
         loop = self._loop(
             prompts.support_rules(self.shop.rules),

@@ -211,6 +211,17 @@ def test_a_hand_over_to_a_person_is_an_event_of_its_turn(recorded: RecordedDesk)
     ]
 
 
+def test_what_a_tool_merely_asked_the_policy_is_told_with_every_rule_too(recorded: RecordedDesk) -> None:
+    late = decide(replace(CASE, today=CASE.today + timedelta(days=40)), RULES)
+
+    recorded.recorder.judged(recorded.begin(), CallPosition(1, 0), late)
+
+    (policy,) = recorded.journal.bodies("policy")
+    assert (policy["call"], policy["decision"], policy["rule"]) == ("1.0", "denied", "return_window_closed")
+    assert "days ago" in str(policy["because"])
+    assert len(cast("list[object]", policy["findings"])) == 4
+
+
 def test_a_step_tells_what_it_cost(recorded: RecordedDesk) -> None:
     answer = replace(says("Hello."), tokens=210, read_tokens=200, model="m", cost_microdollars=36)
 

@@ -71,6 +71,17 @@ def test_each_rule_is_shown_with_its_verdict_and_its_facts(room: SupportRoom, da
     assert "Not sent: not cleared by the policy" in page
 
 
+def test_a_question_to_the_policy_shows_the_rules_too(room: SupportRoom, dana: Visitor) -> None:
+    asks = ToolCall("c-1", "check_refund_eligibility", '{"order_id": "A2", "amount_cents": 500}')
+    turn_id = body_of(room.chat("May I?", calls(asks), says("That is not possible.")))["turn_id"]
+
+    page = text_of(dana.get(f"/console/turns/{turn_id}"))
+
+    assert "Policy: denied (final sale)" in page
+    assert "Final sale objects final sale: yes" in page
+    assert "The item was sold as final sale, which is never refunded." in page
+
+
 def test_arguments_and_results_are_shown_as_they_were(room: SupportRoom, dana: Visitor) -> None:
     asked = body_of(room.chat("Hm", calls(ToolCall("c-1", "no_such_tool", "{not json")), says("Sorry.")))
     page = text_of(dana.get(f"/console/turns/{asked['turn_id']}"))
