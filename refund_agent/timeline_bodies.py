@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from refund_agent.journal import Event
-from refund_agent.timeline import (
+from refund_agent.turn import AssistantMessage, Message, ToolCall, ToolResult
+from refund_agent.turn_steps import (
     ClaimTried,
     Completion,
     Corrected,
@@ -19,7 +20,6 @@ from refund_agent.timeline import (
     ToolUse,
     What,
 )
-from refund_agent.turn import AssistantMessage, Message, ToolCall, ToolResult
 
 MAX_DIGITS: Final = 15
 

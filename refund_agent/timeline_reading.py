@@ -10,22 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from refund_agent.journal import Event
-from refund_agent.timeline import (
-    Backoff,
-    ClaimTried,
-    Completion,
-    Ending,
-    Judged,
-    Lapsed,
-    Sent,
-    Step,
-    Timeline,
-    ToolUse,
-    TurnFile,
-    Unattended,
-    Waiting,
-    What,
-)
+from refund_agent.timeline import Step, Timeline, TurnFile
 from refund_agent.timeline_bodies import (
     answered_calls,
     read_claim,
@@ -34,6 +19,19 @@ from refund_agent.timeline_bodies import (
     read_tool_use,
     text,
     whole,
+)
+from refund_agent.turn_steps import (
+    Backoff,
+    ClaimTried,
+    Completion,
+    Ending,
+    Judged,
+    Lapsed,
+    Sent,
+    ToolUse,
+    Unattended,
+    Waiting,
+    What,
 )
 
 

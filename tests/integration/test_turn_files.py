@@ -13,8 +13,9 @@ from refund_agent.approvals import Decided
 from refund_agent.inspection import Verdict
 from refund_agent.journal import TurnJournal
 from refund_agent.outcomes import Replied
-from refund_agent.timeline import Judged, Sent, Timeline
+from refund_agent.timeline import Timeline
 from refund_agent.timeline_reading import read_timeline
+from refund_agent.turn_steps import Judged, Sent
 from tests.fakes import FakeClock, calls_refund, says
 from tests.support_stage import SupportStage
 

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 from refund_agent.journal import Event, EventKind
 from refund_agent.outcomes import BudgetExhausted, DeadlinePassed, GateState, RefundRecord, Replied
-from refund_agent.timeline import (
+from refund_agent.timeline import Resolution, Step, Timeline, TurnFile, TurnTimes
+from refund_agent.timeline_reading import read_timeline
+from refund_agent.turn import AssistantMessage, Message, ToolCall, ToolResult, TurnRecord, UserMessage
+from refund_agent.turn_steps import (
     Backoff,
     ClaimTried,
     Completion,
@@ -19,19 +22,12 @@ from refund_agent.timeline import (
     Judged,
     Lapsed,
     Noted,
-    Resolution,
     RuleFinding,
     Sent,
-    Step,
-    Timeline,
     ToolUse,
-    TurnFile,
-    TurnTimes,
     Unattended,
     Waiting,
 )
-from refund_agent.timeline_reading import read_timeline
-from refund_agent.turn import AssistantMessage, Message, ToolCall, ToolResult, TurnRecord, UserMessage
 
 BORN = 1_000_000
 RECORD = TurnRecord("t-1", "ended", BORN, BORN + 120_000, epoch=1, outcome=Replied("Done."))

@@ -6,7 +6,9 @@ from typing import Any, get_args
 import pytest
 
 from refund_agent.outcomes import Broken, ProviderFailed, RefundRecord, Replied, TurnOutcome
-from refund_agent.timeline import (
+from refund_agent.timeline import Step, StepState, Timeline
+from refund_agent.turn import TurnRecord
+from refund_agent.turn_steps import (
     Backoff,
     ClaimTried,
     Completion,
@@ -19,15 +21,11 @@ from refund_agent.timeline import (
     Noted,
     RuleFinding,
     Sent,
-    Step,
-    StepState,
-    Timeline,
     ToolUse,
     Unattended,
     Waiting,
     What,
 )
-from refund_agent.turn import TurnRecord
 from web.console.step_words import DECISIONS, REFUNDS, name_outcome, name_step
 from web.console.waterfall import WIDTH, Bar, Row, draw
 from web.console.writing import write_cost, write_ms

@@ -7,7 +7,8 @@ from typing import Final
 
 from refund_agent.money import write_cents
 from refund_agent.outcomes import Broken, ProviderFailed, RefundRecord, Replied
-from refund_agent.timeline import (
+from refund_agent.timeline import Timeline
+from refund_agent.turn_steps import (
     ClaimTried,
     Completion,
     Corrected,
@@ -16,7 +17,6 @@ from refund_agent.timeline import (
     HandedOff,
     Judged,
     Sent,
-    Timeline,
     ToolUse,
     What,
 )

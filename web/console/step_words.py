@@ -15,7 +15,8 @@ from refund_agent.outcomes import (
     Replied,
     TurnOutcome,
 )
-from refund_agent.timeline import (
+from refund_agent.turn import MAX_ATTEMPTS, MAX_COMPLETIONS
+from refund_agent.turn_steps import (
     Backoff,
     ClaimTried,
     Completion,
@@ -32,7 +33,6 @@ from refund_agent.timeline import (
     Waiting,
     What,
 )
-from refund_agent.turn import MAX_ATTEMPTS, MAX_COMPLETIONS
 
 Family: TypeAlias = Literal["wait", "think", "tool", "policy", "money", "note", "end"]
 """What a step's bar is coloured by."""

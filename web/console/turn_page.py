@@ -6,9 +6,10 @@ from uuid import UUID
 from flask import Blueprint, Response, request
 
 from refund_agent.outcomes import RefundRecord, Replied
-from refund_agent.timeline import Judged, Timeline, TurnFile, TurnFiles
+from refund_agent.timeline import Timeline, TurnFile, TurnFiles
 from refund_agent.timeline_reading import read_timeline
 from refund_agent.turn import UserMessage
+from refund_agent.turn_steps import Judged
 from web.console.pages import Pages, lead_to, unless_same
 from web.console.step_details import refund_facts
 from web.console.step_words import DECISIONS, REFUNDS, Tone, name_outcome
