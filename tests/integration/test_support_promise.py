@@ -33,6 +33,8 @@ ADA, BEN, DANA = "cust-ada", "cust-ben", "staff-dana"
 SEEDED = [seeded.order for seeded in read_seeds(TODAY).orders]
 PAID = {order.id: order.paid_cents for order in SEEDED}
 EXAMPLES, STEPS = 30, 8
+ROUNDS = 5
+TRIED = {"paid", "unknown", "by a person paid", "corrected", "waiting"}
 ANY_AMOUNT = replace(RULES, escalate_above_cents=2**53)
 """The policy once a person has approved the amount."""
 
@@ -263,6 +265,7 @@ def empty(database: Database) -> None:
             tx.execute(table.delete())
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.fault(263, 267, 268, 270, 271, 272, 273)
 def test_whatever_the_model_does_no_refund_outside_the_policy_is_sent_or_claimed(database: Database) -> None:
     seen = Counter[str]()
@@ -277,6 +280,9 @@ def test_whatever_the_model_does_no_refund_outside_the_policy_is_sent_or_claimed
             promise.go_on(model)
         seen.update(promise.seen)
 
-    any_model()
-    # A promise that nothing ever tried would be easily kept.
-    assert {"paid", "unknown", "by a person paid", "corrected", "waiting"} <= set(+seen), seen
+    # A promise that nothing ever tried would be easily kept; what is rare is given a few more chances.
+    for _ in range(ROUNDS):
+        any_model()
+        if set(+seen) >= TRIED:
+            return
+    assert set(+seen) >= TRIED, seen
