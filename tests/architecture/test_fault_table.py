@@ -16,6 +16,9 @@ from tests.faults_report import (
     section_titles,
 )
 
+# To collect the whole suite takes long on a busy machine, and is done once.
+pytestmark = [pytest.mark.timeout(240), pytest.mark.xdist_group("fault table")]
+
 
 @pytest.fixture(scope="module")
 def marks() -> Marks:
