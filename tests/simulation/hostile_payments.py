@@ -105,6 +105,10 @@ class HostilePayments:
             self._due.remove(due)
             self._pay(due)
 
+    def owes(self, turn_id: str) -> bool:
+        """Whether money of this turn will still move, as payments' own people could tell."""
+        return any(due.turn_id == turn_id for due in self._due)
+
     def pay_what_is_due(self) -> None:
         """Move now what would have moved later."""
         for due in list(self._due):

@@ -37,6 +37,10 @@ class SupportCore(Core):
             self._approvals(), self.conversations(), self._broker
         )
 
+    def inspection(self) -> Any:
+        """Return where staff answer what became of an unknown refund."""
+        return self._modules["refund_agent.adapters.sql_inspection"].SqlInspection(self._database)
+
     def chores(self) -> tuple[Callable[[], object], ...]:
         """Return what a worker process does beside sweeping."""
         desk = self.approval_desk()

@@ -41,7 +41,7 @@ class SupportWorld(World):
     def _make_portal(self) -> Talks:
         webs = cast("list[SupportWeb]", self._webs)
         talks = Talks(self.stage, self.witness.lives, self._webs)
-        talks.webs, talks.witness = webs, self.witness
+        talks.webs, talks.witness, talks.owes = webs, self.witness, self._payments.owes
         talks.customer_ids = [customer.id for customer in self._shop.customers]
         return talks
 
@@ -57,9 +57,10 @@ class SupportWorld(World):
         span = self.last_arrival - scheduler.now
         for act, most in (
             (self._portal.staff_act, 60),
+            (self._portal.look_up_an_unknown, 20),
             (self._change_an_order, 12),
             (self._let_an_approval_expire, 4),
-            (self._tamper_with_an_approval, 2),
+            (self._tamper_with_an_approval, 4),
         ):
             for _ in range(rng.randrange(most + 1)):
                 scheduler.at(scheduler.now + rng.random() * span * 1.5, act)
@@ -112,6 +113,7 @@ class SupportWorld(World):
             self._database.by_the_world(
                 "UPDATE approvals SET amount_cents = amount_cents - 1 WHERE id = ?", approval.id
             )
+            self._portal.press(approval.id)
 
     def run(self) -> list[Breach]:
         """Run as any episode, with ids that are the same each time."""
