@@ -28,13 +28,15 @@ _JOINT: Final = re.compile(r'^import \{[^}]*\} from "\./[a-z]+\.js";\n|^export '
 _CSS_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _CSS_SPACE: Final = re.compile(r"\s*([{};,>])\s*|(?<=[a-z]:)\s+")
 
+_CSS_ZERO: Final = re.compile(r"(?<!\d)0(?=\.\d)")
+
 
 @cache
 def chat_module() -> bytes:
     """Return the module."""
     code = "".join(_JOINT.sub("", _read(name)) for name in PARTS)
     styles = _CSS_SPACE.sub(lambda found: found[1] or "", _CSS_COMMENT.sub("", _read(STYLES)))
-    styles = styles.replace(";}", "}")
+    styles = _CSS_ZERO.sub("", styles.replace(";}", "}")).strip()
     return f"const STYLES=`{styles}`;\n{cast('str', rjsmin.jsmin(code))}\n".encode()
 
 

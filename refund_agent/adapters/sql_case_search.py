@@ -15,8 +15,6 @@ SCAN_LIMIT: Final = 500
 """How many cases one search looks into. With three turns of 3 kB in each, words take about 0.1 s."""
 VERDICTS: Final = ("policy", "decision")
 """The kinds of events that name a rule."""
-_IS_THE_ANSWER: Final = events.c.body.notlike('%"rules":%')
-"""A claim's `policy` event lists every rule it asked; its `decision`, like a mere check, names one."""
 _ESCAPE: Final = "!"
 
 
@@ -90,8 +88,9 @@ def matches(kind: CaseKind, found: CTE, sought: Sought) -> list[ColumnElement[bo
             .union_all(approved.join(refunds, refunds.c.turn_id == approvals.c.id).where(in_state))
         )
     if sought.rule:
-        named = events.c.body.like(f'%"rule":"{sought.rule}"%')
-        asked.append(of_events.where(events.c.kind.in_(VERDICTS), named, _IS_THE_ANSWER))
+        # The rule that objected stands before the version; those that were merely asked stand in a list.
+        named = events.c.body.like(f'%"rule":"{sought.rule}","version":%')
+        asked.append(of_events.where(events.c.kind.in_(VERDICTS), named))
     if sought.flagged:
         asked.append(of_events.where(events.c.kind == "flag"))
     if sought.words and not as_id(sought.words):

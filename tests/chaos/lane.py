@@ -4,7 +4,7 @@ import itertools
 import signal
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -182,8 +182,9 @@ class Lane:
     @contextmanager
     def tables_locked(self) -> Generator[None]:
         """Let nobody write a turn or a ledger row meanwhile."""
-        with self.database.transaction() as tx:
-            if self.database.is_postgresql:
+        url = self.database.engine.url.render_as_string(hide_password=False)
+        with closing(Database(url)) as another, another.transaction() as tx:
+            if another.is_postgresql:
                 tx.execute(text("LOCK TABLE turns, refunds IN SHARE ROW EXCLUSIVE MODE"))
             self._locked = True
             try:
