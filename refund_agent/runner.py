@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from refund_agent.outcomes import Broken, Superseded, TurnOutcome
+from refund_agent.outcomes import Broken, ProviderFailed, Superseded, TurnOutcome
 from refund_agent.ports import Events, StoreUnavailable, Turns
 from refund_agent.turn import Agent, Turn
 
@@ -86,7 +86,8 @@ class Runner:
         if not self._turns.end(turn, outcome):
             return Superseded()
         self._events.ended(turn.id)
-        log.info("turn_ended", turn_id=turn.id, outcome=type(outcome).__name__, epoch=turn.epoch)
+        why = {"reason": outcome.reason} if isinstance(outcome, ProviderFailed | Broken) else {}
+        log.info("turn_ended", turn_id=turn.id, outcome=type(outcome).__name__, epoch=turn.epoch, **why)
         return outcome
 
     def _outcome(self, turn: Turn) -> TurnOutcome | Superseded:

@@ -8,6 +8,7 @@ or refused.
 import select
 import socket
 import ssl
+import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Final
@@ -22,6 +23,12 @@ MAX_ANSWER_BYTES: Final = 8 * 1024 * 1024
 
 KEEPALIVE_SECONDS: Final = 5.0
 """An idle connection is reused within this time; longer, and the far side's own limit may cut it."""
+GIVEN_SECONDS: Final = 2.0
+"""A connection that was found fit for one thread is not closed by another before the first has begun.
+
+The pool looks at all idle connections for every caller. By its own `keepalive_expiry` it closes one that
+is a moment too old even if it has just given it away, and that call fails.
+"""
 
 
 class AnswerRefused(httpx.TransportError):
@@ -36,7 +43,7 @@ class WalledTransport(httpx.BaseTransport):
             ssl_context=tls,
             max_connections=connections,
             max_keepalive_connections=connections,
-            keepalive_expiry=KEEPALIVE_SECONDS,
+            keepalive_expiry=None,  # see `GIVEN_SECONDS`
             network_backend=_WalledBackend(),
         )
 
@@ -98,10 +105,13 @@ class _WalledStream(httpcore.NetworkStream):
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
+        self._used_at = self._given_until = time.monotonic()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - see above
         with _as_httpcore(httpcore.ReadTimeout, httpcore.ReadError):
-            return self._sock.recv(max_bytes)
+            received = self._sock.recv(max_bytes)
+        self._used_at = time.monotonic()
+        return received
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - see above
         if not buffer:
@@ -126,9 +136,14 @@ class _WalledStream(httpcore.NetworkStream):
                 raise
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - httpcore's signature
-        """Answer whether an idle connection was closed or written to, the one thing HTTP/1.1 asks."""
+        """Answer whether an idle connection is past use: closed, written to, or too old."""
         if info != "is_readable":
             return None
+        now = time.monotonic()
+        if now - self._used_at < KEEPALIVE_SECONDS:
+            self._given_until = now + GIVEN_SECONDS
+        elif now >= self._given_until:
+            return True
         poll = select.poll()
         poll.register(self._sock, select.POLLIN)
         return bool(poll.poll(0))

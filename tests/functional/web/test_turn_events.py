@@ -130,7 +130,7 @@ def test_redis_forgetting_everything_loses_no_event(
     viewer = Viewer(client, path_of(turn.id))
     stage.note(turn)
     viewer.sees((1, "step"))
-    redis_client.flushall()
+    redis_client.flushdb()
     stage.note(turn)
     viewer.sees((1, "step"), (2, "step"))
     stage.end(turn)
