@@ -26,6 +26,7 @@ from sandbox.processes import Process, web_answers
 
 TOKEN = "portal-token-of-the-tests"
 PATH = "/support/refund-chat"
+TRIES = 5
 PATIENCE_SECONDS = 40.0
 MAX_ASKERS = 220
 
@@ -239,6 +240,16 @@ def problem(answer: requests.Response, status: int) -> dict[str, Any]:
     assert document["status"] == status
     assert document["turn_id"] == turn_id(answer)
     return document
+
+
+def ask_until_taken(stand: Stand, message: str) -> requests.Response:
+    """Ask as a portal does: again, when a 503 says that nothing was done and when to come back."""
+    answer = stand.chat(message)
+    for _ in range(TRIES):
+        if answer.status_code != requests.codes.unavailable:
+            break
+        answer = stand.chat(message)
+    return answer
 
 
 def turn_id(answer: requests.Response) -> str:

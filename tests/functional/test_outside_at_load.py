@@ -4,7 +4,7 @@ import pytest
 
 from sandbox.model import hangs
 from tests.functional.plays import echo
-from tests.functional.stand import Stand, turn_id
+from tests.functional.stand import Stand, ask_until_taken, turn_id
 
 MANY = 40
 """More than the worker runs at once."""
@@ -25,7 +25,7 @@ def test_after_an_outage_of_the_provider_only_new_turns_ask_it(quick_stand: Stan
 
     after = quick_stand.chat("Are you back?")
 
-    assert {answer.status_code for answer in answers} == {504}
+    assert {answer.status_code for answer in answers} <= {503, 504}
     assert asked_in_vain <= 2 * MANY
     assert after.json() == {"reply": "Are you back?"}
     assert quick_stand.model.request_count == 1
@@ -34,11 +34,14 @@ def test_after_an_outage_of_the_provider_only_new_turns_ask_it(quick_stand: Stan
 
 @pytest.mark.fault(244)
 def test_slow_payments_make_many_wait_and_nobody_unsure(stand: Stand) -> None:
-    """Each send has its whole time, however many others wait for theirs: no deadline of ours cuts one."""
+    """Each send has its whole time, however many others wait for theirs: no deadline of ours cuts one.
+
+    Whoever finds no room at the door is told so, and comes again.
+    """
     orders = [f"A{number}" for number in range(MANY)]
     stand.payments.delay_seconds = 0.8
 
-    soon = [stand.chat_soon(f"refund 5.00 for order {order}") for order in orders]
+    soon = [stand.pool.submit(ask_until_taken, stand, f"refund 5.00 for order {order}") for order in orders]
     answers = [future.result() for future in soon]
 
     assert [answer.status_code for answer in answers] == [200] * MANY

@@ -10,13 +10,12 @@ import requests
 from sandbox.completions import calls_refund, says
 from tests.functional.plays import Hold, echo
 from tests.functional.rough import Rough
-from tests.functional.stand import Stand, turn_id, wait_until
+from tests.functional.stand import Stand, ask_until_taken, turn_id, wait_until
 
 pytestmark = pytest.mark.timeout(150)  # seconds, for a busy machine
 
 WAITING = 200
 WAVE = 20
-TRIES = 5
 MAX_REDIS_CONNECTIONS = 19
 SOON_SECONDS = 3.0
 """Two, and one for a busy machine."""
@@ -89,19 +88,11 @@ def come_in(stand: Stand, messages: list[str]) -> list[Future[requests.Response]
     """Ask in waves, as what is tested is the waiting and not the rush; return once all turns are held."""
     soon: list[Future[requests.Response]] = []
     for start in range(0, len(messages), WAVE):
-        soon += [stand.pool.submit(ask, stand, message) for message in messages[start : start + WAVE]]
+        soon += [
+            stand.pool.submit(ask_until_taken, stand, message) for message in messages[start : start + WAVE]
+        ]
         assert stand.model.wait_for_requests(len(soon), timeout_seconds=18.0)
     return soon
-
-
-def ask(stand: Stand, message: str) -> requests.Response:
-    """Ask as a portal does: again, when a 503 says that nothing was done and when to come back."""
-    answer = stand.chat(message)
-    for _ in range(TRIES):
-        if answer.status_code != requests.codes.unavailable:
-            break
-        answer = stand.chat(message)
-    return answer
 
 
 def gate_state(rough: Rough, answer: requests.Response) -> str:
