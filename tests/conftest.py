@@ -49,6 +49,8 @@ def fresh_database(folder: Path) -> Generator[str]:
     name = f"test_{uuid.uuid4().hex[:12]}"
     with server.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
+        # What a test leaves open is closed, as the server has few; what is pooled is looked at after 5 s.
+        connection.execute(text(f"ALTER DATABASE {name} SET idle_session_timeout = '8s'"))
     url = server.url.set(database=name).render_as_string(hide_password=False)
     make_tables(url)
     yield url
