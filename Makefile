@@ -31,7 +31,7 @@ demo: setup ## Run the whole service here until Ctrl-C; PORT=8001, VERBOSE=1, SC
 .PHONY: test
 test: setup ## Run all tests; with TEST_DATABASE_URL and TEST_REDIS_URL on PostgreSQL and Redis
 	$(BIN)/pytest -n 2 tests/unit
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not guards and not browser" --ignore=tests/unit
+	$(BIN)/pytest -n 2 -m "not guards and not browser" --ignore=tests/unit
 
 .PHONY: test-browser
 test-browser: setup ## Drive the pages in real Chromium; SCREENS=1 renews the pictures in docs/screens

@@ -49,7 +49,8 @@ def fresh_database(folder: Path) -> Generator[str]:
     name = f"test_{uuid.uuid4().hex[:12]}"
     with server.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
-        # What a test leaves open is closed, as the server has few; what is pooled is looked at after 5 s.
+        # A dozen running services keep ten connections each, and a server has a hundred: it closes what is
+        # idle. The pool looks at a connection that lay for five seconds before it gives it out again.
         connection.execute(text(f"ALTER DATABASE {name} SET idle_session_timeout = '8s'"))
     url = server.url.set(database=name).render_as_string(hide_password=False)
     make_tables(url)

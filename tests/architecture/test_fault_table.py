@@ -16,8 +16,7 @@ from tests.faults_report import (
     section_titles,
 )
 
-# To collect the whole suite takes long on a busy machine, and is done once.
-pytestmark = [pytest.mark.timeout(240), pytest.mark.xdist_group("fault table")]
+pytestmark = pytest.mark.timeout(240)  # to collect the whole suite takes long on a busy machine
 
 
 @pytest.fixture(scope="module")

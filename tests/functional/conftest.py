@@ -44,19 +44,6 @@ HOSTILE = {
 """What a machine's environment may hold, and the service must not heed."""
 
 
-RUNNING = ("running_rough", "running_quick_stand", "running_stand")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one running service in one test process, so that it is started once."""
-    for item in items:
-        asked = getattr(item, "fixturenames", ())
-        for service in RUNNING:
-            if service in asked:
-                item.add_marker(pytest.mark.xdist_group(service))
-                break
-
-
 @pytest.fixture(scope="session")
 def outside() -> Iterator[tuple[Model, Payments, dict[str, str]]]:
     """Serve both stand-ins; the environment that points a service at them comes with them."""
