@@ -32,6 +32,17 @@ class Finding:
         return f"{self.severity}: {self.what}. {self.why}. {self.fix}."
 
 
+def severity_of_a_risk(settings: Settings) -> Severity:
+    """Return how bad is what a developer's machine may do and production may not."""
+    return "refuse" if settings.app_env == "production" else "warn"
+
+
+def is_in_the_clear(url: str) -> bool:
+    """Whether what goes to this address can be read on its way: plain HTTP to another machine."""
+    address = urlsplit(url)
+    return address.scheme == "http" and address.hostname not in LOOPBACK_HOSTS
+
+
 class UnsafeConfiguration(Exception):
     """The process must not start; the message names every reason."""
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 from datetime import date
-from urllib.parse import urlsplit
 
-from refund_agent.doctor import LOOPBACK_HOSTS, Finding, Severity
+from refund_agent.doctor import Finding, is_in_the_clear, severity_of_a_risk
 from refund_agent.money import write_cents
 from refund_agent.policy import Rules
 from refund_agent.policy_file import MONTH, PolicyUnreadable
@@ -22,23 +21,20 @@ def check_orders(settings: Settings, *, read_rules: Callable[[], Rules], today: 
     return [finding for finding in found if finding]
 
 
-def _severity(settings: Settings) -> Severity:
-    return "refuse" if settings.app_env == "production" else "warn"
-
-
 def _in_the_clear(settings: Settings) -> Finding | None:
-    address = urlsplit(settings.orders.url)
-    if address.scheme != "http" or address.hostname in LOOPBACK_HOSTS:
+    if not is_in_the_clear(settings.orders.url):
         return None
     why = "Whoever is on the way could read orders, and make any of them refundable"
-    return Finding(_severity(settings), "ORDERS_URL is not https", why, "Use https")
+    return Finding(severity_of_a_risk(settings), "ORDERS_URL is not https", why, "Use https")
 
 
 def _no_token(settings: Settings) -> Finding | None:
     if not settings.orders.url or settings.orders.token:
         return None
     why = "An order service that asks for no token shows every customer's orders to anybody"
-    return Finding(_severity(settings), "ORDERS_TOKEN is not set", why, "Set what the order service expects")
+    return Finding(
+        severity_of_a_risk(settings), "ORDERS_TOKEN is not set", why, "Set what the order service expects"
+    )
 
 
 def _policy(read_rules: Callable[[], Rules], today: date) -> list[Finding]:

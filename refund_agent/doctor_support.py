@@ -4,7 +4,7 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from refund_agent.doctor import LOOPBACK_HOSTS, Finding, Severity
+from refund_agent.doctor import LOOPBACK_HOSTS, Finding, is_in_the_clear, severity_of_a_risk
 from refund_agent.providers import PRESETS, Endpoint
 from refund_agent.settings import Settings
 
@@ -34,10 +34,6 @@ def check_support(settings: Settings) -> list[Finding]:
     return findings
 
 
-def _severity(settings: Settings) -> Severity:
-    return "refuse" if settings.app_env == "production" else "warn"
-
-
 def _dev_in_production(settings: Settings) -> Finding | None:
     if settings.support.auth_mode != "dev" or settings.app_env != "production":
         return None
@@ -61,15 +57,14 @@ def _short_secrets(settings: Settings) -> Finding | None:
         return None
     what = f"AUTH_JWT_SECRETS has a secret of fewer than {MIN_SECRET_BYTES} bytes"
     why = "It could be guessed from one token, so tokens signed with it are refused"
-    return Finding(_severity(settings), what, why, "Make secrets with `openssl rand -hex 32`")
+    return Finding(severity_of_a_risk(settings), what, why, "Make secrets with `openssl rand -hex 32`")
 
 
 def _jwks_in_the_clear(settings: Settings) -> Finding | None:
-    place = urlsplit(settings.support.auth_jwks)
-    if place.scheme != "http" or place.hostname in LOOPBACK_HOSTS:
+    if not is_in_the_clear(settings.support.auth_jwks):
         return None
     why = "Whoever is on the way could put their own key in"
-    return Finding(_severity(settings), "AUTH_JWKS is not https", why, "Use https, or a file")
+    return Finding(severity_of_a_risk(settings), "AUTH_JWKS is not https", why, "Use https, or a file")
 
 
 def _no_origins(settings: Settings) -> Finding | None:
@@ -116,10 +111,12 @@ def _endpoint(settings: Settings, variable: str, endpoint: Endpoint) -> list[Fin
     if endpoint.lacks_key and endpoint.provider != "openai":
         names = PRESETS[endpoint.provider].key_variable
         why = f"Every completion of {endpoint.provider} would be refused"
-        findings.append(Finding(_severity(settings), f"{names} is not set", why, "Set it"))
+        findings.append(Finding(severity_of_a_risk(settings), f"{names} is not set", why, "Set it"))
     address = urlsplit(endpoint.base_url)
     if address.scheme != "https" and address.hostname not in LOOPBACK_HOSTS:
         why = "The key and the customer's words would travel in the clear"
         what = f"the address of {variable} is not https"
-        findings.append(Finding(_severity(settings), what, why, "Set LLM_BASE_URL to an https address"))
+        findings.append(
+            Finding(severity_of_a_risk(settings), what, why, "Set LLM_BASE_URL to an https address")
+        )
     return findings
