@@ -1,7 +1,6 @@
 """The console's overview: figures of a window, drawn and as a table, from what is stored."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import update
@@ -11,17 +10,9 @@ from refund_agent.overview import Figures, Overview
 from tests.fakes import calls_refund, says
 from tests.functional.web.console_room import Visitor, text_of, visit
 from tests.functional.web.support_room import SupportRoom
-from tests.functional.web.turn_stage import TurnStage
 from web.console.overview_page import FIGURES, HEIGHT, plot
 
 PAGE = "/console/overview"
-
-
-@pytest.fixture
-def room(database_url: str, redis_url: str) -> Iterator[SupportRoom]:
-    turn_stage = TurnStage(database_url, redis_url)
-    yield SupportRoom.open(turn_stage)
-    turn_stage.close()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """A turn and a conversation in the console: what happened, and nothing made up."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,14 +13,6 @@ from tests.browser.hostile_text import HOSTILE
 from tests.fakes import calls, calls_refund, says, times_out
 from tests.functional.web.console_room import Visitor, text_of, visit
 from tests.functional.web.support_room import SupportRoom, body_of
-from tests.functional.web.turn_stage import TurnStage
-
-
-@pytest.fixture
-def room(database_url: str, redis_url: str) -> Iterator[SupportRoom]:
-    turn_stage = TurnStage(database_url, redis_url)
-    yield SupportRoom.open(turn_stage)
-    turn_stage.close()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The support agent over HTTP: who gets which answer, and what was stored and sent by then."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import func, select, update
@@ -23,14 +23,7 @@ from tests.fakes import calls, calls_refund, fails, says, times_out
 from tests.functional.web.conftest import problem_of
 from tests.functional.web.people import bearer
 from tests.functional.web.support_room import CHAT, SupportRoom, body_of
-from tests.functional.web.turn_stage import TurnStage, read_stream
-
-
-@pytest.fixture
-def room(database_url: str, redis_url: str) -> Iterator[SupportRoom]:
-    turn_stage = TurnStage(database_url, redis_url)
-    yield SupportRoom.open(turn_stage)
-    turn_stage.close()
+from tests.functional.web.turn_stage import read_stream
 
 
 def stored(room: SupportRoom) -> tuple[int, int]:
