@@ -11,11 +11,11 @@ PAGE_POLICY: Final = (
 """For our own pages: nothing inline, nothing from elsewhere."""
 
 
-def trusted_page_policy(*frame_ancestors: str) -> str:
+def trusted_page_policy(*frame_ancestors: str, images: str = "'self'", forms: str = "'none'") -> str:
     """Return the policy of a page whose scripts make no HTML at all; only these may put it in a frame."""
     return (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        f"base-uri 'none'; form-action 'none'; frame-ancestors {' '.join(frame_ancestors)}; "
+        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {images}; connect-src 'self'; "
+        f"base-uri 'none'; form-action {forms}; frame-ancestors {' '.join(frame_ancestors)}; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     )
 
