@@ -47,7 +47,7 @@ def address_of(page: Page, script: str) -> str:
 
 def test_a_changed_page_is_what_the_server_shows_whatever_it_was(page: Page, shop: Shop) -> None:
     page = Console.open(page, "overview").page
-    assert page.evaluate(RANDOM_TREES, address_of(page, "overview.js")) == []
+    assert page.evaluate(RANDOM_TREES, address_of(page, "fresh.js")) == []
 
 
 def test_a_list_is_walked_opened_and_searched_by_key(page: Page, shop: Shop) -> None:

@@ -1,6 +1,6 @@
-// Keeps a list as the server would show it now.
+// Keeps a list, or figures, as the server would show them now.
 
 import { keepLive } from "./live.js";
 
 const region = document.querySelector("[data-live]");
-if (region) keepLive(region, () => {}, { pollMs: 4000 });
+if (region) keepLive(region);

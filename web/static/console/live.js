@@ -70,9 +70,8 @@ function patchChildren(old, fresh) {
 }
 
 class Live {
-  constructor(region, changed, pollMs) {
+  constructor(region, changed) {
     this.region = region;
-    this.pollMs = pollMs;
     this.changed = changed;
     this.etag = "";
     this.seen = 0;
@@ -92,6 +91,12 @@ class Live {
     this.looking ??= setTimeout(() => this.look(), afterMs);
   }
 
+  /** Looks again in a while, if the page asks for that: `data-poll` may say in how many milliseconds. */
+  poll() {
+    const { poll } = this.region.dataset;
+    if (poll !== undefined) this.lookSoon(Number(poll) || POLL_MS);
+  }
+
   async look() {
     const slow = setTimeout(() => this.region.setAttribute("aria-busy", "true"), SLOW_MS);
     const { status, page, etag } = await fetchPage(location.href, this.etag);
@@ -107,13 +112,12 @@ class Live {
       this.lost("You are signed out. Reload the page to sign in", true);
       return;
     } else if (status !== 304) {
-      this.lost("The service cannot be reached");
-      this.lookSoon(AGAIN_MS[Math.min(this.failures++, AGAIN_MS.length - 1)]);
+      this.lostForNow("The service cannot be reached");
       return;
     }
     this.found();
     this.listen();
-    if ("poll" in this.region.dataset && !document.hidden) this.lookSoon(this.pollMs);
+    if (!document.hidden) this.poll();
   }
 
   // --- What happens in the running turn
@@ -121,7 +125,7 @@ class Live {
   async listen() {
     const turn = this.region.dataset.turn;
     if (this.source || !turn) {
-      if (!turn && "poll" in this.region.dataset) this.lookSoon(this.pollMs);
+      if (!turn) this.poll();
       return;
     }
     this.source = "asked for";
@@ -129,8 +133,7 @@ class Live {
     const ticket = await askForTicket(path);
     if (!ticket) {
       this.source = null;
-      this.lost("Live updates cannot be had");
-      this.lookSoon(AGAIN_MS[Math.min(this.failures++, AGAIN_MS.length - 1)]);
+      this.lostForNow("Live updates cannot be had");
       return;
     }
     const source = new EventSource(`${path}?ticket=${encodeURIComponent(ticket)}&last_event_id=${this.seen}`);
@@ -144,8 +147,7 @@ class Live {
     // It would come back by itself with the same ticket, which has been used up: a new one is needed.
     source.onerror = () => {
       this.stop();
-      this.lost("The live connection was lost");
-      this.lookSoon(AGAIN_MS[Math.min(this.failures++, AGAIN_MS.length - 1)]);
+      this.lostForNow("The live connection was lost");
     };
   }
 
@@ -167,6 +169,12 @@ class Live {
     const since = this.since.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
     this.banner.textContent = isFinal ? `${why}.` : `${why} since ${since}. What you see is as of then; trying again.`;
     this.banner.hidden = false;
+  }
+
+  /** Says so, and looks again: the more often it failed, the later. */
+  lostForNow(why) {
+    this.lost(why);
+    this.lookSoon(AGAIN_MS[Math.min(this.failures++, AGAIN_MS.length - 1)]);
   }
 
   found() {
@@ -197,6 +205,6 @@ async function askForTicket(path) {
 }
 
 /** Keeps `region` live; `changed` is called after each change of it. */
-export function keepLive(region, changed, { pollMs = POLL_MS } = {}) {
-  return new Live(region, changed, pollMs);
+export function keepLive(region, changed = () => {}) {
+  return new Live(region, changed);
 }
