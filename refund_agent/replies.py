@@ -118,5 +118,6 @@ def _is_backed(sentence: str, record: RefundRecord | None) -> bool:
 
 
 def _money_was_discussed(text: str, messages: Sequence[Message]) -> bool:
-    used_tools = any(isinstance(message, AssistantMessage) and message.tool_calls for message in messages)
-    return used_tools or speaks_of_money(text)
+    """Whether money is spoken of, or a tool was used: any but the one that only fetches a colleague."""
+    calls = (call for m in messages if isinstance(m, AssistantMessage) for call in m.tool_calls)
+    return any(call.name != "escalate_to_human" for call in calls) or speaks_of_money(text)

@@ -62,7 +62,8 @@ class SupportWordWatch(WordWatch):
         gate = life.gate if life.gate is not None and life.gate.state != "closed" else None
         if not life.forgot:
             self._is_backed(life, gate, reply)
-        used_tools = any(isinstance(m, AssistantMessage) and m.tool_calls for m in turn.messages)
+        calls = [call for m in turn.messages if isinstance(m, AssistantMessage) for call in m.tool_calls]
+        used_tools = any(call.name != "escalate_to_human" for call in calls)
         said_by_code = any(line in reply for line in MADE_BY_CODE)
         self._lives.must(
             said_by_code or not used_tools, "a reply about money carries the ledger's word", life, reply

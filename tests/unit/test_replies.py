@@ -1,5 +1,7 @@
 """What the customer reads about money is made by code from the ledger."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from refund_agent.claims import claims_money_moved, sentences
@@ -13,10 +15,10 @@ def record(state: GateState) -> RefundRecord:
 
 
 def reply(
-    text: str, refund: RefundRecord | None = None, *, used_tool: bool = False, escalated: bool = False
+    text: str, refund: RefundRecord | None = None, *, used: Sequence[str] = (), escalated: bool = False
 ) -> Reply:
     messages = [UserMessage("hello")]
-    calls = [AssistantMessage("", (ToolCall("c", "get_order", "{}"),))] if used_tool else []
+    calls = [AssistantMessage("", (ToolCall("c", tool, "{}"),)) for tool in used]
     return honest(text, messages=[*messages, *calls], refund=refund, currency="EUR", escalated=escalated)
 
 
@@ -90,7 +92,7 @@ def test_a_claim_that_the_row_contradicts_is_taken_out_and_the_state_is_told(
     ],
 )
 def test_an_honest_sentence_is_no_claim(text: str) -> None:
-    assert reply(text, used_tool=True).corrections == ()
+    assert reply(text, used=["get_order"]).corrections == ()
 
 
 @pytest.mark.parametrize("text", ["钱已经退给您了", "Деньги уже возвращены", "返金しました", "ספר"])
@@ -103,11 +105,28 @@ def test_small_talk_has_no_status_line() -> None:
 
 
 def test_where_a_tool_was_used_the_status_line_is_there_whatever_the_words() -> None:
-    assert "(No refund was made with this message.)" in reply("All done, bye!", used_tool=True).text
+    assert "(No refund was made with this message.)" in reply("All done, bye!", used=["get_order"]).text
+
+
+def test_merely_fetching_a_colleague_is_no_word_about_money() -> None:
+    text = "I have asked a colleague to join us."
+    assert reply(text, used=["escalate_to_human"]).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("A colleague will look at your refund.", ["escalate_to_human"]),
+        ("I have asked a colleague to join us.", ["get_order", "escalate_to_human"]),
+        ("I have asked a colleague to join us.", ["escalate_to_human", "issue_refund"]),
+    ],
+)
+def test_fetching_a_colleague_about_money_says_that_none_was_moved(text: str, used: list[str]) -> None:
+    assert reply(text, used=used).text == f"{text}\n\n(No refund was made with this message.)"
 
 
 def test_an_escalated_refund_is_told_as_not_made_yet() -> None:
-    assert "a colleague will decide" in reply("I passed it on.", used_tool=True, escalated=True).text
+    assert "a colleague will decide" in reply("I passed it on.", used=["get_order"], escalated=True).text
 
 
 def test_an_empty_reply_still_tells_what_became_of_the_money() -> None:
