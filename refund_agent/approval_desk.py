@@ -19,7 +19,9 @@ from refund_agent.approvals import (
     announce_result,
 )
 from refund_agent.conversations import Conversations
+from refund_agent.notices import APPROVED_NOT_SENT
 from refund_agent.ports import Queue, QueueUnavailable
+from refund_agent.reasons import NOT_IN_TIME
 from refund_agent.replies import status_line
 
 log = structlog.stdlib.get_logger(__name__)
@@ -73,5 +75,5 @@ class ApprovalDesk:
 
 def _result(found: BrokenOff) -> str:
     if found.refund is None or found.refund.state == "closed":
-        return "The approved refund was not sent: it could not be carried out in time. No money moved."
+        return APPROVED_NOT_SENT.say(reason=NOT_IN_TIME.say())
     return status_line(found.refund, currency="")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from refund_agent.conversations import Entry
+from refund_agent.notices import APPROVED, DECLINED, EXPIRED, WAITS
 from refund_agent.outcomes import RefundRecord
 
 ApprovalState: TypeAlias = Literal["pending", "approved", "declined", "expired"]
@@ -133,10 +134,10 @@ class Approvals(Protocol):
 def announce(approval: Approval) -> Entry:
     """Say in the conversation where an approval stands."""
     said = {
-        "pending": "This refund waits for a colleague's decision.",
-        "approved": "A colleague approved your refund. It is being sent.",
-        "declined": f"A colleague declined your refund: {approval.decision_note}",
-        "expired": "Your refund was not decided in time, so the request has expired. You may ask again.",
+        "pending": WAITS.say(),
+        "approved": APPROVED.say(),
+        "declined": DECLINED.say(note=str(approval.decision_note)),
+        "expired": EXPIRED.say(),
     }[approval.state]
     return Entry("approval", approval.decided_by or "system", said, key=f"{approval.id}:{approval.state}")
 

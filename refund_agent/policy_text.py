@@ -6,6 +6,7 @@ No figure is written here: a text that says another number than the code applies
 from collections.abc import Callable, Mapping
 from typing import assert_never, get_args
 
+from refund_agent import reasons
 from refund_agent.money import write_cents
 from refund_agent.orders import OrderStatus
 from refund_agent.policy import Approved, Decision, Denied, Escalated, Fact, Facts, Finding, RuleName, Rules
@@ -93,41 +94,45 @@ def finding_line(found: Finding, rules: Rules) -> str:
 
 
 def _not_found(_facts: Facts) -> str:
-    return "Order not found."
+    return reasons.NOT_FOUND.say()
 
 
 def _not_delivered(facts: Facts) -> str:
-    return f"The order cannot be refunded yet or any more: its status is {facts['status']}."
+    return reasons.NOT_DELIVERED.say(status=str(facts["status"]))
 
 
 def _final_sale(_facts: Facts) -> str:
-    return "The item was sold as final sale, which is never refunded."
+    return reasons.FINAL_SALE.say()
 
 
 def _window_closed(facts: Facts) -> str:
     days = facts["days_since_delivery"]
     if days is None:
-        return "The return window cannot be told, because the day of delivery is missing."
-    return (
-        f"The return window is closed: it was delivered {days} days ago, on {facts['delivered_on']}, "
-        f"and the window is {facts['return_window_days']} days."
+        return reasons.WINDOW_UNKNOWN.say()
+    return reasons.WINDOW_CLOSED.say(
+        days=str(days), day=str(facts["delivered_on"]), window=str(facts["return_window_days"])
     )
 
 
 def _already_refunded(facts: Facts) -> str:
     if facts["unconfirmed_cents"]:
-        return "An earlier refund of this order is under review: its outcome is not confirmed yet."
-    on = f" on {facts['last_refunded_on']}" if facts["last_refunded_on"] else ""
-    refunded, paid = _money(facts, "refunded_cents"), _money(facts, "paid_cents")
-    return f"This order was already refunded{on}: {refunded} of {paid} went back."
+        return reasons.UNDER_REVIEW.say()
+    refunded, paid, day = (
+        _money(facts, "refunded_cents"),
+        _money(facts, "paid_cents"),
+        facts["last_refunded_on"],
+    )
+    if day:
+        return reasons.REFUNDED_ON.say(day=str(day), amount=refunded, paid=paid)
+    return reasons.REFUNDED.say(amount=refunded, paid=paid)
 
 
 def _amount_not_refundable(facts: Facts) -> str:
-    return f"The amount must be more than nothing and at most {_money(facts, 'refundable_cents')}."
+    return reasons.NOT_THIS_MUCH.say(amount=_money(facts, "refundable_cents"))
 
 
 def _needs_approval(facts: Facts) -> str:
-    return f"More than {_money(facts, 'escalate_above_cents')} needs a colleague's approval."
+    return reasons.NEEDS_APPROVAL.say(amount=_money(facts, "escalate_above_cents"))
 
 
 _SAY: Mapping[RuleName, Callable[[Facts], str]] = {

@@ -11,10 +11,20 @@ from typing import Final, assert_never
 
 from refund_agent.claims import amounts_cents, claims_money_moved, sentences, speaks_of_money
 from refund_agent.money import write_cents
+from refund_agent.notices import (
+    CHECKED,
+    CHECKED_NOT_REFUNDED,
+    CORRECTED_BELOW,
+    CORRECTION,
+    NO_REFUND,
+    NOT_CERTAIN,
+    NOT_DECIDED_YET,
+    NOT_MADE,
+    SENT,
+    SENT_WITH_STATUS,
+)
 from refund_agent.outcomes import RefundRecord
 from refund_agent.turn import AssistantMessage, Message
-
-CORRECTION: Final = "Correction: no refund was made with this message."
 
 _IDENTIFIERS: Final = re.compile(
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
@@ -53,32 +63,32 @@ def honest(
     words = without_identifiers("".join(kept)).strip()
     lines = [words] if words else []
     if taken_out and (record is None or record.state != "paid"):
-        lines.append(CORRECTION if record is None else "Correction: see the status of your refund below.")
+        lines.append(CORRECTION.say() if record is None else CORRECTED_BELOW.say())
     if record is not None:
         lines.append(status_line(record, currency))
     elif escalated:
-        lines.append("No refund has been made yet: a colleague will decide about it.")
+        lines.append(NOT_DECIDED_YET.say())
     elif not taken_out and _money_was_discussed(text, messages):
-        lines.append("(No refund was made with this message.)")
+        lines.append(NO_REFUND.say())
     return Reply("\n\n".join(lines), tuple(taken_out))
 
 
 def status_line(record: RefundRecord, currency: str) -> str:
     """Say what became of a refund, from its ledger row: amount, order, reference."""
-    what = f"{write_cents(record.amount_cents, currency)} for order {record.order_id}"
+    amount, order = write_cents(record.amount_cents, currency), record.order_id
     match record.state:
-        case "paid":
-            status = f", status: {record.status}" if record.status else ""
-            return f"Refund sent: {what}. Reference: {record.refund_id}{status}."
-        case "claimed" | "unknown":
-            return (
-                f"Refund not certain yet: {what} was requested, and no clear answer came back. "
-                "A colleague is checking; you need not ask again."
+        case "paid" if record.status:
+            return SENT_WITH_STATUS.say(
+                amount=amount, order=order, reference=record.refund_id, status=record.status
             )
+        case "paid":
+            return SENT.say(amount=amount, order=order, reference=record.refund_id)
+        case "claimed" | "unknown":
+            return NOT_CERTAIN.say(amount=amount, order=order)
         case "rejected" | "not_sent":
-            return f"Refund not made: {what}. No money moved. A colleague will follow up."
+            return NOT_MADE.say(amount=amount, order=order)
         case "closed":
-            return CORRECTION
+            return CORRECTION.say()
         case _:
             assert_never(record.state)
 
@@ -86,9 +96,8 @@ def status_line(record: RefundRecord, currency: str) -> str:
 def resolution_line(record: RefundRecord, currency: str) -> str:
     """Say what a person has found out about a refund whose outcome was unknown."""
     if record.state == "paid":
-        return f"A colleague has checked. {status_line(record, currency)}"
-    what = f"{write_cents(record.amount_cents, currency)} for order {record.order_id}"
-    return f"A colleague has checked: {what} was not refunded, and no money moved. You may ask for it again."
+        return CHECKED.say(refund=status_line(record, currency))
+    return CHECKED_NOT_REFUNDED.say(amount=write_cents(record.amount_cents, currency), order=record.order_id)
 
 
 def without_claims(text: str) -> str:

@@ -11,8 +11,10 @@ from refund_agent.injection import flags
 from refund_agent.journal import Journal
 from refund_agent.limits import Limiter
 from refund_agent.loop import Loop
+from refund_agent.notices import APPROVED_NOT_SENT
 from refund_agent.orders import Orders, OrdersUnavailable
 from refund_agent.outcomes import CallPosition, Replied, Superseded, TurnOutcome
+from refund_agent.reasons import NOT_LOOKED_UP, NOT_WHAT_WAS_APPROVED, REFUSED
 from refund_agent.refunds import Refunds
 from refund_agent.replies import Reply, honest, status_line
 from refund_agent.rewriting import Rewriter
@@ -112,22 +114,22 @@ class ApprovedRefund:
         try:
             answer = self._send(turn, approval)
         except OrdersUnavailable:
-            answer = error("the order could not be looked up; nothing was sent")
+            answer = error(NOT_LOOKED_UP.say())
         if isinstance(answer, Superseded):
             return answer
         if turn.refund is not None:
             currency = currency_of(self.orders, approval.customer_id, approval.order_id)
             told = status_line(turn.refund, currency)
         else:
-            why = str(answer.get("error", "it was refused")).removeprefix("not sent: ")
-            told = f"The approved refund was not sent: {why}"
+            why = str(answer.get("error", REFUSED.say())).removeprefix("not sent: ")
+            told = APPROVED_NOT_SENT.say(reason=why)
         self.conversations.add(approval.conversation_id, announce_result(approval, told))
         return Replied(told)
 
     def _send(self, turn: Turn, approval: Approval) -> Answer | Superseded:
         if approval.state != "approved" or not approval.is_intact:
             log.error("approval_not_intact", approval_id=approval.id, state=approval.state)
-            return error("it is not what a colleague approved")
+            return error(NOT_WHAT_WAS_APPROVED.say())
         check = self.eligibility.check_at_claim(
             approval.customer_id, approval.order_id, approval.amount_cents, approved_by_person=True
         )

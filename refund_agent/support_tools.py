@@ -13,6 +13,12 @@ from refund_agent.approvals import Approvals, NewApproval
 from refund_agent.conversations import Conversations, Entry
 from refund_agent.eligibility import Eligibility, JudgedOrder
 from refund_agent.money import write_cents
+from refund_agent.notices import (
+    HANDED_OVER,
+    HANDED_OVER_ABOUT,
+    HANDED_OVER_ABOUT_BECAUSE,
+    HANDED_OVER_BECAUSE,
+)
 from refund_agent.orders import Order, Orders, OrdersUnavailable
 from refund_agent.outcomes import CallPosition, Superseded
 from refund_agent.policy import Approved, Decision, Denied, Escalated, Refusal
@@ -200,12 +206,19 @@ class SupportTools:
 
     def _escalate(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
         """The customer reads the model's reason too, so it may claim no more than a reply."""
-        about = without_claims(f"order {asked['order_id']}") if "order_id" in asked else ""
-        why = without_claims(asked["reason"])
-        told = "Handed to a colleague" + (f" ({about})" if about else "") + (f": {why}" if why else ".")
-        entry = Entry("hand_off", "agent", told)
+        about = without_claims(asked.get("order_id", ""))
+        entry = Entry("hand_off", "agent", _handed_over(about, without_claims(asked["reason"])))
         self._conversations.hand(turn.conversation_id, to="person", entry=entry)
         return {"handed_over": True, "tell_the_customer": "a colleague will answer in this conversation"}
+
+
+def _handed_over(order: str, why: str) -> str:
+    """Say that a person answers now; what is not known, or was taken out, is empty."""
+    if order:
+        told = HANDED_OVER_ABOUT_BECAUSE if why else HANDED_OVER_ABOUT
+    else:
+        told = HANDED_OVER_BECAUSE if why else HANDED_OVER
+    return told.say(order=order, why=why)
 
 
 def _when_available(run: Callable[[Turn, CallPosition, dict[str, Any]], Answer | Superseded]) -> Any:  # noqa: ANN401 - a `Run`

@@ -12,6 +12,7 @@ from refund_agent.adapters.sql_support_tables import approvals, conversations, e
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.approvals import result_key
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
+from refund_agent.notices import UNANSWERED, UNANSWERED_WITH_REFUND
 from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
 from refund_agent.replies import status_line
 from refund_agent.transcripts import finished, join, words_of_a_person, words_of_the_customer
@@ -178,7 +179,6 @@ def _lines_of_turn(row: Any) -> list[Line]:  # noqa: ANN401 - a row of `_turns_o
 
 def _without_an_answer(refund: RefundRecord | None) -> str:
     """Say that a turn ended without a reply, and what its refund came to all the same."""
-    told = "This message was not answered."
     if refund is None or refund.state == "closed":
-        return told
-    return f"{told} {status_line(refund, currency='')}"
+        return UNANSWERED.say()
+    return UNANSWERED_WITH_REFUND.say(refund=status_line(refund, currency=""))

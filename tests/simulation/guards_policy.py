@@ -172,7 +172,7 @@ POLICY_GUARDS = (
     code(
         "the line that no refund was made",
         REPLIES,
-        ('        lines.append("(No refund was made with this message.)")\n', "        pass\n"),
+        ("        lines.append(NO_REFUND.say())\n", "        pass\n"),
         caught_by=_LEDGERS_WORD,
     ),
     code(

@@ -6,6 +6,7 @@ from datetime import timedelta
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from refund_agent.notices import APPROVED_NOT_SENT, entry_in
 from refund_agent.policy import Approved, Case, Denied, Escalated, Rules, decide, explain
 from refund_agent.policy_text import finding_line, say
 from tests.policy_cases import cases, contract_allows, good_cases, some_rules
@@ -60,3 +61,11 @@ def test_what_is_approved_is_approved_for_less_and_for_earlier(
 def test_every_decision_and_every_finding_can_be_said(asked: Case, rules: Rules) -> None:
     assert say(decide(asked, rules))
     assert all(found.rule in finding_line(found, rules) for found in explain(asked, rules))
+
+
+@given(cases(), some_rules)
+def test_every_refusal_can_be_said_in_another_language(asked: Case, rules: Rules) -> None:
+    decision = decide(asked, rules)
+    if not isinstance(decision, Approved):
+        told = APPROVED_NOT_SENT.say(reason=say(decision))
+        assert say(decision) not in entry_in("es", told)

@@ -17,6 +17,7 @@ from refund_agent.outcomes import (
     Unknown,
 )
 from refund_agent.ports import Completed, StoreUnavailable
+from refund_agent.reasons import NO_TIME, NOT_CONFIRMED_YET
 from refund_agent.turn import ToolCall
 from tests.fakes import PaymentEnding, calls, calls_refund, refund_call, says
 from tests.unit.desk import Desk
@@ -125,7 +126,7 @@ def test_with_too_little_time_left_nothing_is_claimed_or_sent(desk: Desk) -> Non
 
     assert desk.run(calls_refund("A1", 500), says("sorry"), turn=turn) == Replied("sorry")
 
-    assert answers(desk)[0]["error"].startswith("not sent: too little time")
+    assert answers(desk)[0]["error"] == f"not sent: {NO_TIME.en}"
     assert (desk.payments.requests, desk.database.refunds, turn.refund_attempted) == ([], {}, False)
 
 
@@ -136,7 +137,7 @@ def test_an_order_whose_refund_awaits_confirmation_gets_no_new_one(desk: Desk, s
 
     assert desk.run(calls_refund("A1", 300), says("sorry")) == Replied("sorry")
 
-    assert "awaiting confirmation" in answers(desk)[0]["error"]
+    assert answers(desk)[0]["error"] == f"not sent: {NOT_CONFIRMED_YET.en}"
     assert desk.payments.requests == []
     assert not desk.turn.refund_attempted
 

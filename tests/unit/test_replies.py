@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from refund_agent.claims import claims_money_moved, sentences
+from refund_agent.notices import CORRECTION
 from refund_agent.outcomes import GateState, RefundRecord
-from refund_agent.replies import CORRECTION, Reply, honest, without_identifiers
+from refund_agent.replies import Reply, honest, without_identifiers
 from refund_agent.turn import AssistantMessage, ToolCall, UserMessage
 
 
@@ -58,7 +59,7 @@ def test_a_claim_of_another_amount_is_taken_out(text: str) -> None:
 )
 def test_a_claim_without_a_ledger_row_is_corrected_visibly_and_recorded(claim: str) -> None:
     told = reply(f"Hello Ann. {claim}")
-    assert told.text == f"Hello Ann.\n\n{CORRECTION}"
+    assert told.text == f"Hello Ann.\n\n{CORRECTION.en}"
     assert told.corrections == (claim,)
 
 
