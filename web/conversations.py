@@ -2,27 +2,31 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
 from flask import Response, jsonify, request
 from flask_smorest import Blueprint
 
-from refund_agent.conversations import Conversation, Conversations, Cursor, Entry, Line, Owner
+from refund_agent import notices
+from refund_agent.conversations import Conversation, Conversations, Cursor, Entry, Line, LineKind, Owner
 from refund_agent.identity import Customer
+from refund_agent.languages import Language
+from refund_agent.notices import entry_in, reply_in, without_status_line
 from refund_agent.ports import StoreUnavailable
 from web.body import StrictJsonParser
 from web.identity import require_customer, require_identity, require_staff
 from web.ids import TURN_ROUTES
 from web.kinds import Kind
+from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
 from web.problems import RETRY_AFTER, Problem, Refused, respond
 from web.render import refund_view
 from web.schemas import StaffMessage
 
 PAGE_SIZE: Final = 20
-JOINED: Final = "A colleague has joined the conversation."
-BACK: Final = "The assistant answers again."
+JOINED: Final = notices.JOINED.say()
+BACK: Final = notices.GIVEN_BACK.say()
 NOT_FOUND: Final = "There is no such conversation. Nothing was stored or sent."
 NOT_READABLE: Final = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
 
@@ -34,9 +38,10 @@ def blueprint(conversations: Conversations) -> Any:  # noqa: ANN401 - flask-smor
     routes.ARGUMENTS_PARSER = StrictJsonParser()
     path = f"{TURN_ROUTES}conversations"
     one = f"{path}/<uuid:conversation_id>"
+    told: Any = routes.doc(parameters=[ACCEPT_LANGUAGE])(reader.one)
     for rule, name, view, method in (
         (path, "mine", reader.mine, "GET"),
-        (one, "one", reader.one, "GET"),
+        (one, "one", told, "GET"),
         (f"{one}/messages", "write", routes.arguments(StaffMessage, location="json")(staff.write), "POST"),
         (f"{one}/take", "take", staff.take, "POST"),
         (f"{one}/give-back", "give_back", staff.give_back, "POST"),
@@ -65,8 +70,9 @@ class _Reader:
     def one(self, conversation_id: UUID) -> Response:
         """Show a conversation: everything said in it, with times."""
         found = _find(self._conversations, conversation_id)
-        lines = self._conversations.lines(found.id)
-        return jsonify({**_show(found), "messages": [_show_line(line) for line in lines]})
+        lines, language = self._conversations.lines(found.id), readers_language()
+        shown = {**_show(found), "messages": [_show_line(line, language) for line in lines]}
+        return in_language(jsonify(shown), language)
 
 
 class _StaffDesk:
@@ -122,15 +128,30 @@ def _show(found: Conversation) -> Mapping[str, object]:
     }
 
 
-def _show_line(line: Line) -> Mapping[str, object]:
+def _show_line(line: Line, language: Language) -> Mapping[str, object]:
+    """Show a line; `words` are its text for whoever shows its refund as well."""
+    say, refund = _SAY.get(line.kind, entry_in), refund_view(line.refund)
     return {
         "at_ms": line.at_ms,
         "speaker": line.speaker,
         "kind": line.kind,
-        "text": line.text,
+        "text": say(language, line.text),
+        "words": None if refund is None else say(language, without_status_line(line.text)),
         "turn_id": line.turn_id or None,
-        "refund": refund_view(line.refund),
+        "refund": refund,
     }
+
+
+def _as_written(_: Language, text: str) -> str:
+    return text
+
+
+_SAY: Final[Mapping[LineKind, Callable[[Language, str], str]]] = {
+    "customer": _as_written,
+    "staff": _as_written,
+    "reply": reply_in,
+}
+"""Who is heard in a line: people, or the model up to the ends of its reply. All others are code's."""
 
 
 def _write_cursor(last: Conversation) -> str:

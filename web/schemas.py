@@ -55,6 +55,12 @@ def _length(maximum: int) -> validate.Length:
     return validate.Length(min=1, max=maximum, error=f"must have 1 to {maximum} characters")
 
 
+_WORDS: Final = {
+    "description": "The reply without the line about the refund, for whoever shows `refund` beside it; null "
+    "where `refund` is null."
+}
+
+
 class RefundChatRequest(Schema):
     """A customer's message. No other fields."""
 
@@ -112,6 +118,7 @@ class SupportChatReply(Schema):
     """The agent's reply. `owner` is `person` while the agent is silent."""
 
     reply = fields.String(required=True)
+    words = fields.String(required=True, allow_none=True, metadata=_WORDS)
     conversation_id = fields.String(required=True)
     turn_id = fields.String(required=True, allow_none=True)
     refund = fields.Nested("RefundView", required=True, allow_none=True)
@@ -169,6 +176,10 @@ class TurnView(Schema):
     completions = fields.Nested(Used, required=True)
     attempts = fields.Nested(Used, required=True)
     reply = fields.String(required=True, allow_none=True, metadata={"description": "Only when `done`."})
+    words = fields.String(
+        allow_none=True,
+        metadata={"description": f"Only of turns of the support agent. {_WORDS['description']}"},
+    )
     problem = fields.Dict(
         required=True,
         allow_none=True,

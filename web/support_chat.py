@@ -17,11 +17,13 @@ from web.idempotency import fingerprint, read_key
 from web.identity import require_customer
 from web.ids import TURN_ROUTES, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
+from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
 from web.problems import RETRY_AFTER, Problem, Refused, hand_over, respond
 from web.render import refund_view, render
 from web.schemas import SupportChatReply, SupportChatRequest
 from web.services import Asks
 from web.turn_events import EVENT_STREAM, TurnStreams
+from web.turn_view import replied
 
 CONVERSATION_HEADER: Final = "X-Conversation-Id"
 """A stream has no body to say it in, and the next message needs it."""
@@ -43,7 +45,7 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
             give_back()
             raise
         if isinstance(said, Asked) and isinstance(said.ask, Started):
-            streamed = streams.respond(said.ask.turn_id, give_back=give_back)
+            streamed = streams.respond(said.ask.turn_id, give_back=give_back, language=readers_language())
             streamed.headers[CONVERSATION_HEADER] = said.conversation_id
             return streamed
         give_back()
@@ -53,7 +55,7 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
     routes.ARGUMENTS_PARSER = StrictJsonParser()
     documented: Any = routes.arguments(SupportChatRequest, location="json")(chat)
     documented = routes.response(200, SupportChatReply, description="The agent's reply.")(documented)
-    documented = routes.doc(security=[{"portalToken": []}])(documented)
+    documented = routes.doc(security=[{"portalToken": []}], parameters=[ACCEPT_LANGUAGE])(documented)
     routes.add_url_rule(f"{TURN_ROUTES}chat", view_func=documented, methods=["POST"])
     return routes
 
@@ -86,7 +88,13 @@ def _answer(said: Said) -> Response:
         case Asked(conversation_id, ask):
             return _told(conversation_id, ask)
         case WithPerson(conversation):
-            body = {"reply": "", "conversation_id": conversation.id, "turn_id": None, "refund": None}
+            body = {
+                "reply": "",
+                "words": None,
+                "conversation_id": conversation.id,
+                "turn_id": None,
+                "refund": None,
+            }
             return jsonify({**body, "owner": "person"})
         case NoSuchConversation():
             return respond(Problem(Kind.NO_SUCH_CONVERSATION, NO_CONVERSATION))
@@ -102,9 +110,10 @@ def _told(conversation_id: str, ask: Ask | Started) -> Response:
     turn = ask.turn if isinstance(ask, Replayed) else ask
     if isinstance(turn, TurnRecord) and isinstance(turn.outcome, Replied):
         adopt_turn_id(turn.id)
+        language = readers_language()
         answer = jsonify(
             {
-                "reply": turn.outcome.text,
+                **replied(turn, language),
                 "conversation_id": conversation_id,
                 "turn_id": turn.id,
                 "refund": refund_view(turn.refund),
@@ -113,7 +122,7 @@ def _told(conversation_id: str, ask: Ask | Started) -> Response:
         )
         if isinstance(ask, Replayed):
             answer.headers["Idempotent-Replayed"] = "true"
-        return answer
+        return in_language(answer, language)
     if isinstance(ask, Started):
         raise AssertionError("a turn that was only started is streamed, not rendered")  # noqa: TRY004 - a bug
     return render(ask)

@@ -14,10 +14,12 @@ from flask_smorest import Blueprint
 
 from refund_agent.facade import Unreadable
 from refund_agent.journal import StoredEvents
+from refund_agent.languages import Language
 from refund_agent.ports import Clock, StoreUnavailable
 from refund_agent.turn import TurnRecord
 from web.ids import TURN_ROUTES, adopt_turn_id
 from web.kinds import Kind
+from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
 from web.problems import CONTENT_TYPE, RETRY_AFTER, Problem, Refused
 from web.schemas import ProblemDocument
 from web.stream_places import StreamPlaces
@@ -99,8 +101,9 @@ class TurnStreams:
         *,
         shows_all: bool = False,
         client_is_gone: Callable[[], bool] = lambda: False,
+        language: Language | None = None,
     ) -> Iterator[bytes]:
-        """Yield the turn's events after `after_seq`, stored ones first, and `ended` at last."""
+        """Yield the turn's events after `after_seq`, stored ones first, and `ended` in a language at last."""
         return TurnStream(
             turn_id,
             after=after_seq,
@@ -110,10 +113,17 @@ class TurnStreams:
             watching=self._watching,
             clock=self._clock,
             client_is_gone=client_is_gone,
+            language=language,
         ).frames()
 
     def respond(
-        self, turn_id: str, *, give_back: Callable[[], None], after_seq: int = 0, shows_all: bool = False
+        self,
+        turn_id: str,
+        *,
+        give_back: Callable[[], None],
+        language: Language | None,
+        after_seq: int = 0,
+        shows_all: bool = False,
     ) -> Response:
         """Answer the present request with the turn's stream; `give_back` returns the place it was given.
 
@@ -122,12 +132,16 @@ class TurnStreams:
         adopt_turn_id(turn_id)
         limit_writes(request.environ)
         frames = self.stream_turn(
-            turn_id, after_seq, shows_all=shows_all, client_is_gone=gone_client(request.environ)
+            turn_id,
+            after_seq,
+            shows_all=shows_all,
+            client_is_gone=gone_client(request.environ),
+            language=language,
         )
         answer = Response(frames, mimetype=EVENT_STREAM, headers=HEADERS)
         # Not the generator's own end: one that was never begun, as for HEAD, has none.
         answer.call_on_close(give_back)
-        return answer
+        return in_language(answer, language)
 
 
 def blueprint(streams: TurnStreams, access: Access) -> Any:  # noqa: ANN401 - flask-smorest is not typed
@@ -144,6 +158,7 @@ def blueprint(streams: TurnStreams, access: Access) -> Any:  # noqa: ANN401 - fl
         return streams.respond(
             turn.id,
             give_back=streams.places.take(access.viewer(turn)),
+            language=readers_language_of(turn),
             after_seq=min(given, newest),
             shows_all=access.shows_all(turn),
         )
@@ -155,7 +170,9 @@ def blueprint(streams: TurnStreams, access: Access) -> Any:  # noqa: ANN401 - fl
         documented = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(
             documented
         )
-    documented = routes.doc(security=[{"portalToken": []}], parameters=[LAST_EVENT_ID])(documented)
+    documented = routes.doc(security=[{"portalToken": []}], parameters=[LAST_EVENT_ID, ACCEPT_LANGUAGE])(
+        documented
+    )
     routes.add_url_rule(f"{TURN_ROUTES}turns/<uuid:turn_id>/events", view_func=documented, methods=["GET"])
     return routes
 

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from refund_agent.facade import Unreadable
 from refund_agent.journal import Event, StoredEvents
+from refund_agent.languages import Language
 from refund_agent.ports import Clock, StoreUnavailable
 from refund_agent.turn import TurnRecord
 from web.event_views import frame, write_frame
@@ -86,6 +87,7 @@ class TurnStream:
         watching: Watching,
         clock: Clock,
         client_is_gone: Callable[[], bool],
+        language: Language | None = None,
     ) -> None:
         self._turn_id = turn_id
         self._seen = after
@@ -95,6 +97,7 @@ class TurnStream:
         self._watching = watching
         self._clock = clock
         self._client_is_gone = client_is_gone
+        self._language: Language | None = language
         self._must_look = True
         self._over_at = clock.monotonic() + MAX_STREAM_SECONDS
         self._ended: TurnRecord | None = None
@@ -109,7 +112,7 @@ class TurnStream:
                     yield text
                     quiet_since = self._clock.monotonic()
                 if self._ended is not None:
-                    yield write_frame(self._seen + 1, "ended", view(self._ended))
+                    yield write_frame(self._seen + 1, "ended", view(self._ended, self._language))
                     return
                 if self._clock.monotonic() - quiet_since >= HEARTBEAT_SECONDS:
                     yield HEARTBEAT

@@ -10,6 +10,7 @@ from refund_agent.facade import Unreadable
 from web.identity import may_read
 from web.ids import TURN_ROUTES, adopt_turn_id
 from web.kinds import Kind
+from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
 from web.problems import CONTENT_TYPE, RETRY_AFTER, Problem, respond
 from web.schemas import ProblemDocument, TurnView
 from web.services import Asks
@@ -28,7 +29,8 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
             return respond(Problem(Kind.NOT_READABLE, detail, headers=RETRY_AFTER))
         if found is None or not may_read(found):
             return respond(Problem(Kind.NO_SUCH_TURN, "There is no such turn. Nothing was done."))
-        return jsonify(view(found))
+        language = readers_language_of(found)
+        return in_language(jsonify(view(found, language)), language)
 
     routes: Any = Blueprint("turns", __name__, description="Where a turn stands.")
     documented: Any = routes.response(200, TurnView, description="The turn.")(turn)
@@ -36,6 +38,8 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
         documented = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(
             documented
         )
-    documented = routes.doc(security=[{"portalToken": []}, {"customerToken": []}])(documented)
+    documented = routes.doc(
+        security=[{"portalToken": []}, {"customerToken": []}], parameters=[ACCEPT_LANGUAGE]
+    )(documented)
     routes.add_url_rule(f"{TURN_ROUTES}turns/<uuid:turn_id>", view_func=documented, methods=["GET"])
     return routes

@@ -40,7 +40,7 @@ def stored(room: SupportRoom) -> tuple[int, int]:
 def test_a_reply_has_exactly_these_members(room: SupportRoom) -> None:
     answer = room.chat("Hello", says("Good day."))
     body = body_of(answer)
-    assert set(body) == {"reply", "conversation_id", "turn_id", "refund", "owner"}
+    assert set(body) == {"reply", "words", "conversation_id", "turn_id", "refund", "owner"}
     assert (body["reply"], body["refund"], body["owner"]) == ("Good day.", None, "agent")
     assert answer.headers["X-Turn-Id"] == body["turn_id"]
     again = body_of(room.chat("And?", says("Yes."), conversation_id=body["conversation_id"]))
@@ -305,6 +305,7 @@ def test_while_a_person_has_the_conversation_no_turn_is_made(room: SupportRoom) 
     silent = body_of(room.chat("Anybody?", conversation_id=conversation_id))
     assert silent == {
         "reply": "",
+        "words": None,
         "conversation_id": conversation_id,
         "turn_id": None,
         "refund": None,
