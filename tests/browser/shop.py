@@ -95,6 +95,12 @@ class Shop:
         """Return what the API answers this person."""
         return self._document("GET", path, by=by)
 
+    def lines(self, *, by: str) -> list[dict[str, Any]]:
+        """Return the lines of this customer's newest conversation."""
+        newest = self.get("/support/conversations", by=by)["conversations"][0]["conversation_id"]
+        lines: list[dict[str, Any]] = self.get(f"/support/conversations/{newest}", by=by)["messages"]
+        return lines
+
     def post(self, path: str, body: Any = None, *, by: str) -> Any:
         """Return what the API answers this person's write."""
         return self._document("POST", path, body, by=by)

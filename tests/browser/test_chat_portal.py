@@ -34,6 +34,24 @@ def test_one_script_tag_and_a_token_are_enough_under_a_strict_policy(
     assert shop.moved == [("ORD-1001", 4999)]
 
 
+@pytest.mark.parametrize(
+    ("lang", "said"), [("de-AT", "Mit dieser Nachricht"), ("zh_Hant", "with this message")]
+)
+def test_any_language_of_a_site_gets_through_to_the_service(
+    page: Page, site: str, lang: str, said: str
+) -> None:
+    page.goto(site)
+    chat = page.locator("refund-chat")
+    chat.evaluate("(chat, lang) => chat.setAttribute('lang', lang)", lang)
+    chat.evaluate("(chat) => chat.removeAttribute('launcher')")
+    box = page.get_by_role("textbox")
+    expect(page.get_by_text("Electric kettle")).to_be_visible()
+    box.fill("Show me my orders")
+    box.press("Enter")
+
+    expect(page.get_by_role("log")).to_contain_text(said)
+
+
 def test_an_expired_token_is_replaced_by_the_sites_next_one(
     page: Page, shop: Shop, site: str, portal: tuple[Portal, str]
 ) -> None:

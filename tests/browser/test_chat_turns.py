@@ -21,6 +21,16 @@ window.cutConnections = () => connections.abort();
 window.fetch = (path, options) =>
   fetched(path, { ...options, signal: window.isCut ? undefined : connections.signal });
 """
+LOOK_NOW = "document.dispatchEvent(new Event('visibilitychange'))"
+REMEMBER_LINES = """
+() => {
+  window.said = [];
+  const log = document.querySelector("refund-chat").shadowRoot.querySelector("[role=log]");
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes) said.push(...[...addedNodes].map((line) => line.className));
+  }).observe(log, { childList: true });
+}
+"""
 REMEMBER_STATUS = """
 () => {
   window.statuses = [];
@@ -63,10 +73,28 @@ def test_a_refund_is_shown_from_the_ledger_in_the_orders_currency(page: Page, sh
     chat = Chat.open(page)
     chat.say(KETTLE)
 
-    chat.reads("Refund sent: 49.99 EUR for order ORD-1001.")
+    expect(chat.cards).to_be_visible()
     gate = shop.stand.gate(shop.turns()[0]["id"]) or {}
     assert card_of(chat) == ["Refund sent", "€49.99", "Order", "ORD-1001", "Reference", gate["refund_id"]]
     assert shop.moved == PAID
+
+
+def test_a_card_says_what_became_of_the_refund_and_the_reply_beside_it_does_not(
+    page: Page, shop: Shop
+) -> None:
+    chat = Chat.open(page)
+    page.evaluate(REMEMBER_LINES)
+    chat.say(KETTLE)
+
+    expect(chat.cards).to_be_visible()
+    expect(chat.status).to_have_text("")
+    (reply,) = (line for line in shop.lines(by=ADA) if line["kind"] == "reply")
+    assert reply["text"].startswith(f"{reply['words']}\n\nRefund sent: 49.99 EUR for order ORD-1001.")
+    expect(chat.log.locator("[part~=agent] [part~=text]")).to_have_text(reply["words"])
+    with page.expect_response("**/support/conversations/*"):
+        page.evaluate(LOOK_NOW)
+    expect(chat.log.locator("[part~=agent] [part~=text]")).to_have_text(reply["words"])
+    assert page.evaluate("said").count("line agent") == 1, "it is announced once"
 
 
 def test_phases_are_those_that_the_turn_went_through(page: Page, shop: Shop) -> None:

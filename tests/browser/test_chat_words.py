@@ -136,6 +136,22 @@ def test_a_page_in_another_language_has_a_chat_in_it(
     expect(page.locator("[part~=card-amount]")).to_have_text(amount)
 
 
+def test_what_the_service_says_is_in_the_chats_language_and_changes_with_it(page: Page, shop: Shop) -> None:
+    chat = Chat.open(page)
+    set_on_chat(page, "lang", "de-AT")
+    box = page.get_by_role("textbox", name="Ihre Nachricht")
+    box.fill("Please refund 500.01 for ORD-1005.")
+    box.press("Enter")
+    chat.reads("Es wurde noch nichts erstattet: Unser Team entscheidet darüber.")
+    chat.reads("Diese Erstattung wartet auf die Entscheidung unseres Teams.")
+    set_on_chat(page, "lang", "es")
+    chat.reads("Este reembolso espera la decisión de una persona de nuestro equipo.")
+    set_on_chat(page, "lang", "fr")
+
+    chat.reads("This refund waits for a colleague's decision.")
+    assert chat.log.get_by_text("decisión").count() == 0
+
+
 def untranslated(page: Page) -> list[Any]:
     texts: list[tuple[str, str]] = page.evaluate(TEXTS)
     assert texts
@@ -347,6 +363,7 @@ def test_the_transcript_has_every_line_and_the_ledgers_word(page: Page, shop: Sh
 
     assert download.value.suggested_filename == "conversation.txt"
     assert f"· You\n{KETTLE}" in text
+    assert "49.99 EUR" not in text, "the refund is told once"
     assert re.search(r"Refund sent: €49\.99 Order: ORD-1001, Reference: rf_\d+\.", text)
 
 
@@ -358,6 +375,18 @@ def test_a_reply_can_be_copied(open_page: OpenPage, shop: Shop) -> None:
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
 
     assert page.evaluate("navigator.clipboard.readText()") == said
+
+
+def test_a_copy_of_a_reply_has_the_line_about_the_refund_as_it_has_no_card(
+    open_page: OpenPage, shop: Shop
+) -> None:
+    said = shop.say(KETTLE)
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    Chat.open(page)
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+
+    assert page.evaluate("navigator.clipboard.readText()") == said["reply"] != said["words"]
 
 
 def test_a_site_can_change_how_it_looks(page: Page) -> None:

@@ -12,11 +12,13 @@ export class SignInNeeded extends Error {}
 export class Api {
   #origin;
   #ask;
+  #language;
   #token = null; // a promise
 
-  /** `ask` returns a promise of a token. */
-  constructor(origin, ask) {
+  /** `ask` returns a promise of a token, `language` the one that the service should speak. */
+  constructor(origin, ask, language) {
     this.#origin = origin;
+    this.#language = language;
     this.#ask = async () => ask();
   }
 
@@ -36,6 +38,7 @@ export class Api {
         headers: {
           ...headers,
           ...(body && { "Content-Type": "application/json" }),
+          "Accept-Language": this.#language(),
           Authorization: `Bearer ${token}`,
         },
         signal,

@@ -130,13 +130,13 @@ export class Conversation {
   }
 
   /** Add what the ending says, until it is read from the service. */
-  #say({ body }, { turn_id = null, reply, refund = null, owner = this.owner }) {
+  #say({ body }, { turn_id = null, reply, words, refund = null, owner = this.owner }) {
     this.owner = owner;
-    const add = (speaker, kind, text, of = null) =>
-      this.lines.push({ turn_id, at_ms: Date.now(), speaker, kind, text, refund: of });
+    const add = (speaker, kind, text, beside) =>
+      this.lines.push({ turn_id, at_ms: Date.now(), speaker, kind, text, ...beside });
     if (!turn_id || !this.lines.some((line) => line.turn_id === turn_id)) add("customer", "customer", body.message);
-    if (reply) add("agent", "reply", reply, refund);
-    else if (turn_id && reply !== "") add("system", "unanswered", "", refund);
+    if (reply) add("agent", "reply", reply, { words, refund });
+    else if (turn_id && reply !== "") add("system", "unanswered", "", { refund });
   }
 
   // --- What was said --------------------------------------------------------------------------------

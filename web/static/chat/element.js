@@ -11,7 +11,7 @@
 import { Api } from "./api.js";
 import { Conversation } from "./conversation.js";
 import { transcript } from "./formats.js";
-import { wordsOf } from "./strings.js";
+import { spoken, wordsOf } from "./strings.js";
 import { View } from "./view.js";
 
 /* global STYLES: styles.css, put in by the join */
@@ -56,6 +56,7 @@ class RefundChat extends HTMLElement {
     if (!this.isConnected) return;
     if (name !== "open") this.#build();
     this.#render();
+    this.#chat?.lookSoon(); // what the service says, in another language
   }
 
   /** Set an async function that returns a fresh token for the signed-in customer; set it anew for another one. */
@@ -102,20 +103,22 @@ class RefundChat extends HTMLElement {
     this.#chat = null;
     this.#heard = null;
     if (!this.#askForToken) return;
-    const api = new Api(this.getAttribute("api") ?? new URL(import.meta.url).origin, this.#askForToken);
+    const origin = this.getAttribute("api") ?? new URL(import.meta.url).origin;
+    const api = new Api(origin, this.#askForToken, () => this.#context.language);
     this.#chat = new Conversation(api, () => this.#render());
     this.#chat.start();
   }
 
   #build() {
     const wanted = this.lang || this.closest("[lang]")?.lang || navigator.language;
-    const language = wanted.split("-")[0];
-    const say = wordsOf(language);
+    const language = spoken(wanted);
+    const say = wordsOf(wanted);
     const before = this.#view;
     this.#context = {
       say,
+      language,
       // Dates as the reader's country writes them, where that speaks the same language.
-      lang: [...navigator.languages, wanted, "en"].find((tag) => tag.split("-")[0] === language) ?? "en",
+      lang: [...navigator.languages, wanted].find((tag) => tag.split("-")[0] === language) ?? language,
       heading: this.getAttribute("heading") ?? say("heading"),
       consent: this.getAttribute("consent") ?? "",
       launcher: this.hasAttribute("launcher"),

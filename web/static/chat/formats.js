@@ -16,11 +16,11 @@ export function time(ms, lang) {
   return at.toLocaleString(lang, { ...date, hour: "numeric", minute: "2-digit" });
 }
 
-/** Return what a line says; what code said in it is said in the reader's language. */
-export function textOf({ kind, text, refund }, say) {
-  if (kind === "hand_off" || kind === "taken_back") return say(kind);
+/** Return what a line says beside the card of its refund. */
+export function textOf({ kind, text, words, refund }, say) {
+  if (kind === "hand_off") return say(kind);
   if (kind === "unanswered") return refund ? say(kind) : `${say(kind)} ${say("noRefund")}`;
-  return text;
+  return words ?? text;
 }
 
 /** Return a refund's parts as the ledger has them: its state, what it means, and name and value of each fact. */

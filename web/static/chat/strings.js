@@ -1,4 +1,4 @@
-// Every word the chat says by itself: English, German, Spanish. What the service says stays as it is.
+// Every word the chat says by itself: English, German, Spanish. What the service says it is asked for in the same one.
 
 const LANGUAGES = ["en", "de", "es"];
 
@@ -86,7 +86,6 @@ const WORDS = {
     "Ahora no podemos aceptar el mensaje. No se envió.",
   ],
   hand_off: ["A colleague takes over.", "Unser Team übernimmt.", "Le atiende una persona."],
-  taken_back: ["The assistant answers again.", "Der Assistent antwortet wieder.", "Vuelve a responder el asistente."],
   unanswered: ["This message got no reply.", "Auf diese Nachricht kam keine Antwort.", "Este mensaje quedó sin respuesta."],
   noRefund: [
     "No refund was made with it, and none will be.",
@@ -110,14 +109,17 @@ const WORDS = {
   reference: ["Reference", "Referenz", "Referencia"],
 };
 
-/** Make a word longer, accented and bracketed: what is shown without brackets was never translated. */
-const pseudo = (word) => `[${word.replace(/[aeiou]/g, (vowel) => "áéíöü"["aeiou".indexOf(vowel)])} ~~~]`;
+/** Make a word longer and bracketed: what is shown without brackets was never translated. */
+const pseudo = (word) => `[${word} ~~~]`;
 
-/** Return what says a word in `de`, say, as in `say("unread", 3)`; English for other languages, "" for no such word. */
-export function wordsOf(language) {
-  const column = Math.max(0, LANGUAGES.indexOf(language));
+/** Return the language that is spoken where `de-AT`, say, is wanted: English for those that we do not speak. */
+export const spoken = (wanted) => LANGUAGES.find((language) => language === wanted.split("-")[0]) ?? "en";
+
+/** Return what says a word where `de-AT`, say, is wanted, as in `say("unread", 3)`; "" for no such word. */
+export function wordsOf(wanted) {
+  const column = LANGUAGES.indexOf(spoken(wanted));
   return (name, ...given) => {
     const word = WORDS[name]?.[column] ?? "";
-    return (word && language === "qps" ? pseudo(word) : word).replace(/{(\d)}/g, (_, index) => given[index]);
+    return (word && wanted === "qps" ? pseudo(word) : word).replace(/{(\d)}/g, (_, index) => given[index]);
   };
 }

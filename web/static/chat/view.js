@@ -146,7 +146,7 @@ export class View {
     const { say, lang } = this.#context;
     const text = textOf(line, say);
     const isOurs = line.speaker === "agent" || line.speaker === "staff";
-    const copy = isOurs && button("copy", () => this.#act.copy(text, copy), say("copy"));
+    const copy = isOurs && button("copy", () => this.#act.copy(line.text, copy), say("copy"));
     const asks = line.kind === "unanswered" && !line.refund;
     return part(`line ${line.speaker}`, "div", {},
       part("meta", "p", {},
