@@ -22,7 +22,7 @@ class NothingToDo:
 
 @dataclass(frozen=True, slots=True)
 class LeftForAnother:
-    """The database went away; the lease will lapse and another worker resumes the turn."""
+    """The database went away, or a bug of ours; the lease will lapse and another worker resumes the turn."""
 
 
 Ending: TypeAlias = TurnOutcome | Superseded | NothingToDo | LeftForAnother
@@ -67,6 +67,9 @@ class Runner:
                 return self._run(turn)
         except StoreUnavailable as error:
             log.warning("turn_left_for_another", turn_id=turn_id, error=str(error))
+            return LeftForAnother()
+        except Exception:
+            log.exception("turn_left_for_another", turn_id=turn_id)
             return LeftForAnother()
 
     @contextmanager

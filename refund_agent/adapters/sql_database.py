@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Connection, Engine, Table, create_engine, event, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import DisconnectionError, InterfaceError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import QueuePool
@@ -27,6 +27,10 @@ POOL_SECONDS = 0.8
 SQLITE_TURN_SECONDS = 1.5
 SQLITE_LOCK_SECONDS = 1.4
 IDLE_SECONDS_BEFORE_PING = 5.0
+
+AWAY = (OperationalError, InterfaceError, InternalError, PoolTimeout)
+"""What a database raises that cannot be asked now. `InternalError`: it has become read-only in a failover, or has
+ended a session that was idle for too long."""
 
 
 class now_ms(FunctionElement[int]):  # noqa: N801 - reads as the SQL function it is
@@ -77,7 +81,7 @@ class Database:
         try:
             with self.engine.connect() as connection:
                 yield connection
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
+        except AWAY as error:
             raise StoreUnavailable(type(error).__name__) from error
 
     def insert_or_ignore(self, table: Table) -> postgresql.Insert | sqlite.Insert:
@@ -97,14 +101,20 @@ class Database:
 
 
 def _engine(url: str, pool_size: int) -> Engine:
-    """Build the engine; connects to nothing yet."""
+    """Build the engine; connects to nothing yet. An error's text never holds what a statement was given."""
     if make_url(url).get_backend_name() == "sqlite":
-        engine = create_engine(url, connect_args={"timeout": SQLITE_LOCK_SECONDS}, **_one_at_a_time(url))
+        engine = create_engine(
+            url,
+            hide_parameters=True,
+            connect_args={"timeout": SQLITE_LOCK_SECONDS},
+            **_one_at_a_time(url),
+        )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     engine = create_engine(
         url,
+        hide_parameters=True,
         isolation_level="AUTOCOMMIT",  # see `Database.statement`
         pool_size=pool_size,
         max_overflow=0,

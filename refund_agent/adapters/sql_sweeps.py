@@ -65,12 +65,17 @@ _REQUEUE_LOST = (
 _NOT_MIRRORED = select(*RECORD_COLUMNS).where(refunds.c.mirrored_state != refunds.c.state).limit(BATCH)
 
 
+_IS_SETTLED = exists().where(refunds.c.turn_id == turns.c.id, refunds.c.state != "claimed")
+_NO_OPEN_CLAIM = or_(~turns.c.refund_attempted, _IS_SETTLED)
+"""Judged by the turn's own row first: an UPDATE that has waited for a claim's commit sees that row anew, and
+the ledger as it was before."""
+
+
 def _requeue(which: ColumnElement[bool]) -> Executable:
     """Fence the present owner by a new epoch. While a claim is open only its owner may touch the turn."""
-    open_claim = exists().where(refunds.c.turn_id == turns.c.id, refunds.c.state == "claimed")
     return (
         update(turns)
-        .where(which, ~open_claim)
+        .where(which, _NO_OPEN_CLAIM)
         .values(state="queued", epoch=turns.c.epoch + 1, owner="", queued_at_ms=now_ms())
         .returning(turns.c.id)
     )

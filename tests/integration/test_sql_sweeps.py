@@ -1,16 +1,19 @@
 """What the sweeper finds after a crash, one test per state that a crash can leave."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
+from sqlalchemy import text
 
+from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_sweeps import MAX_OWNERS
-from refund_agent.outcomes import NotAccepted, Paid
+from refund_agent.outcomes import Claimed, NotAccepted, Paid
+from refund_agent.policy import Approved, LockedFacts
 from refund_agent.sweeper import Sweeper
 from tests.fake_events import FakeJournal
 from tests.fakes import FakeAudit, FakeEvents, FakeQueue
-from tests.integration.conftest import Stores
+from tests.integration.conftest import CALL, Stores
 
 SWEEPERS = 6
 
@@ -144,6 +147,47 @@ def test_a_stopping_worker_hands_over_its_turns_but_never_one_with_a_refund_in_f
     assert stores.turns.checkpoint(idle) is False
     assert stores.turns.checkpoint(sending) is True
     assert stores.turns.checkpoint(other) is True
+
+
+@pytest.mark.parametrize("sweep", ["release", "take_over"])
+def test_a_turn_whose_claim_commits_while_the_sweeper_waits_for_it_is_left_alone(
+    stores: Stores, sweep: str
+) -> None:
+    turn = stores.running("w1")
+    if sweep == "take_over":
+        stores.silence_owner_of(turn.id)
+    sweeps = {
+        "release": lambda: stores.sweeps.release([turn.id], owner="w1"),
+        "take_over": stores.sweeps.take_over,
+    }
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def approve_while_somebody_sweeps(_: LockedFacts) -> Approved:
+            swept.append(pool.submit(sweeps[sweep]))
+            wait_for_a_lock(stores.database)
+            return Approved(500, "2026-11")
+
+        swept: list[Future[list[str]]] = []
+        claim = stores.ledger.claim(
+            turn, call=CALL, order_id="A1", amount_cents=500, check=approve_while_somebody_sweeps
+        )
+
+        assert isinstance(claim, Claimed)
+        assert swept[0].result() == []
+    assert stores.turns.checkpoint(turn) is True
+
+
+def wait_for_a_lock(database: Database) -> None:
+    """Return when another session waits for a row; SQLite lets nobody in as long as somebody writes."""
+    waits = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    while database.is_postgresql:
+        with database.statement() as one:
+            if one.execute(waits).scalar_one():
+                return
 
 
 def test_a_claim_that_the_sweeper_gives_up_is_an_event_of_its_turn(stores: Stores) -> None:

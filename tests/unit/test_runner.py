@@ -120,6 +120,22 @@ def test_without_a_database_the_turn_is_left_for_another_and_nothing_is_raised(
     assert desk.events.woken == []
 
 
+def test_a_bug_of_ours_around_a_turn_is_not_raised_to_celery(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.store()
+
+    def breaks(*_: object, **__: object) -> None:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(desk.turns, "end", breaks)
+
+    with capture_logs() as logs:
+        assert desk.deliver(says("done")) == LeftForAnother()
+
+    assert [(entry["event"], entry["log_level"]) for entry in logs] == [("turn_left_for_another", "error")]
+
+
 @fault(102)
 @contract("C46")
 def test_a_turn_left_with_its_claim_unsettled_is_resumed_and_told_as_unknown(desk: Desk) -> None:
