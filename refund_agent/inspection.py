@@ -96,7 +96,14 @@ class NotUnknown:
     state: str
 
 
-Resolution: TypeAlias = Resolved | AlreadyResolved | NotUnknown
+@dataclass(frozen=True, slots=True)
+class TooEarly:
+    """The request may still be on its way, so "it did not move" cannot be known yet; nothing was changed."""
+
+    wait_seconds: float
+
+
+Resolution: TypeAlias = Resolved | AlreadyResolved | NotUnknown | TooEarly
 
 
 class Inspection(Protocol):

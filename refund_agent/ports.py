@@ -80,8 +80,11 @@ class Model(Protocol):
 class Payments(Protocol):
     """Sends one refund request, once, within a hard wall."""
 
-    def refund(self, order_id: str, amount_cents: int) -> PaymentAnswer:
-        """Ask payments once to move `amount_cents`. A lost answer is `Unknown`, never a guess."""
+    def refund(self, order_id: str, amount_cents: int, *, send_within_seconds: float) -> PaymentAnswer:
+        """Ask payments once to move `amount_cents`. A lost answer is `Unknown`, never a guess.
+
+        What could not begin to leave within `send_within_seconds` is not sent.
+        """
         ...
 
 

@@ -13,15 +13,19 @@ impossible is the order of three short steps, none of which is inside another's 
 from collections.abc import Callable
 from typing import Any, assert_never
 
+import structlog
+
 from refund_agent.outcomes import (
     AlreadyDecided,
     CallPosition,
     Claimed,
     NotSent,
     OrderBusy,
+    Paid,
     PaymentAnswer,
     RefundRecord,
     RefusedByPolicy,
+    Rejected,
     Superseded,
     Unknown,
 )
@@ -31,13 +35,14 @@ from refund_agent.ports import Audit, Clock, Events, Ledger, Payments, StoreUnav
 from refund_agent.tools import Answer, IssueRefundArguments, Tool, error
 from refund_agent.turn import Turn
 
-SETTLE_TRIES = 5
+log = structlog.stdlib.get_logger(__name__)
+
 SETTLE_PAUSE_SECONDS = 0.5
 SPARE_SECONDS = 1.0
 """A claim needs the payments time-out plus this before the deadline, so that no deadline cuts a send."""
 SEND_WITHIN_SECONDS = 5.0
-"""A worker that was frozen between its claim and its send must not send when it wakes: meanwhile the claim
-may have become `unknown`, and a person may have answered that no money moved."""
+"""No request begins to leave later than this after its claim was asked for. A worker that was frozen must not
+send when it wakes: the claim may be `unknown` by then, and a person may have answered that no money moved."""
 
 
 class Refunds:
@@ -122,26 +127,58 @@ class Refunds:
     def _send_and_settle(self, turn: Turn, claimed: RefundRecord, *, send_by: float) -> RefundRecord:
         self._audit.mirror(claimed)
         self._events.phase(turn.id, "asking-payments")
-        answer = self._send(claimed) if self._clock.monotonic() <= send_by else NotSent("the claim was old")
-        settled = self._settle(claimed, epoch=turn.epoch, answer=answer)
+        answer = self._send(claimed, send_by=send_by)
+        settled = self._settle(turn, claimed, answer)
         self._audit.mirror(settled)
         return settled
 
-    def _send(self, claimed: RefundRecord) -> PaymentAnswer:
+    def _send(self, claimed: RefundRecord, *, send_by: float) -> PaymentAnswer:
         """Send once. After the claim even a bug of ours means "unknown", never "not sent"."""
+        left = send_by - self._clock.monotonic()
+        if left <= 0:
+            return NotSent("the claim was old")
         try:
-            return self._payments.refund(claimed.order_id, claimed.amount_cents)
+            return self._payments.refund(claimed.order_id, claimed.amount_cents, send_within_seconds=left)
         except Exception as bug:  # noqa: BLE001 - see above
             return Unknown(f"internal error: {type(bug).__name__}")
 
-    def _settle(self, claimed: RefundRecord, *, epoch: int, answer: PaymentAnswer) -> RefundRecord:
-        """Outlast a short database outage; after that the row stays `claimed` for the sweeper."""
-        for _ in range(SETTLE_TRIES - 1):
+    def _settle(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
+        """Outlast a database that is away, within the turn; then the row stays `claimed` for the sweeper."""
+        while self._clock.monotonic() + SETTLE_PAUSE_SECONDS < turn.deadline:
             try:
-                return self._ledger.settle(claimed, epoch=epoch, answer=answer)
+                return self._settle_once(turn, claimed, answer)
             except StoreUnavailable:
                 self._clock.sleep(SETTLE_PAUSE_SECONDS)
-        return self._ledger.settle(claimed, epoch=epoch, answer=answer)
+        try:
+            return self._settle_once(turn, claimed, answer)
+        except StoreUnavailable:
+            log.exception("refund_not_settled", turn_id=turn.id, **_gist(answer))
+            raise
+
+    def _settle_once(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
+        settled = self._ledger.settle(claimed, epoch=turn.epoch, answer=answer)
+        if _contradicts(settled, answer):
+            log.error("alarm", alarm="late_answer_contradicts", turn_id=turn.id, **_gist(answer))
+        return settled
+
+
+def _gist(answer: PaymentAnswer) -> dict[str, str]:
+    """Say what came back as far as a log may: payments' own reference is what a person looks it up by."""
+    reference = {"refund_id": answer.refund_id} if isinstance(answer, Paid) else {}
+    return {"answer": type(answer).__name__, **reference}
+
+
+def _contradicts(settled: RefundRecord, answer: PaymentAnswer) -> bool:
+    """Whether a person has answered meanwhile, and otherwise than payments did."""
+    match answer:
+        case Paid():
+            return settled.state in {"rejected", "not_sent"}
+        case Rejected() | NotSent():
+            return settled.state == "paid"
+        case Unknown():
+            return False
+        case _:
+            assert_never(answer)
 
 
 def tell(record: RefundRecord) -> Answer:

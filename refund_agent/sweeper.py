@@ -37,13 +37,18 @@ class Sweeper:
         self._events = events
         self._journal = journal
 
-    def sweep(self) -> None:
-        """Mend everything once; raises `StoreUnavailable` and is then simply run again later."""
+    def sweep(self, *, silence_means_death: bool = True) -> None:
+        """Mend everything once; raises `StoreUnavailable` and is then simply run again later.
+
+        Unless `silence_means_death`, nobody is taken for dead who merely could not renew a lease.
+        """
         self._end(self._sweeps.overdue(), DeadlinePassed())
         self._end(self._sweeps.never_queued(), NotAccepted(), only_stored=True)
-        self._lapse_claims()
-        self._end(self._sweeps.hopeless(), Broken("WorkerLost"))
-        self._resume_turns()
+        if silence_means_death:
+            self._lapse_claims()
+            self._end(self._sweeps.hopeless(), Broken("WorkerLost"))
+            self._take_over()
+        self._requeue_lost()
         self._mirror()
 
     def hand_over(self, turn_ids: Collection[str], *, owner: str) -> None:
@@ -67,12 +72,18 @@ class Sweeper:
             log.error("refund_unknown", turn_id=record.turn_id, why="its worker died before it could settle")
             self._journal.note(record.turn_id, "settle", {"by": "sweeper", **asdict(record)})
 
-    def _resume_turns(self) -> None:
-        """Queue silent and lost turns again; what cannot be published now is found again later."""
+    def _take_over(self) -> None:
+        """Queue silent workers' turns again; what cannot be published now is found again later."""
         try:
             for turn_id in self._sweeps.take_over():
                 log.warning("turn_taken_over", turn_id=turn_id)
                 self._queue.put(turn_id)
+        except QueueUnavailable as error:
+            log.warning("sweeper_cannot_queue", error=str(error))
+
+    def _requeue_lost(self) -> None:
+        """Queue again what has been `queued` for long although no message waits."""
+        try:
             if self._queue.is_empty():
                 for turn_id in self._sweeps.requeue_lost():
                     log.warning("turn_queued_again", turn_id=turn_id)

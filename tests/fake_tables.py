@@ -154,9 +154,10 @@ class FakeLedger:
             mine = tables.claim_epochs[claimed.turn_id] == epoch
             if mine and stands.state == "claimed":
                 tables.refunds[claimed.turn_id] = _settled(stands, answer)
-            elif mine and stands.state == "unknown" and not isinstance(answer, Unknown):
+            elif mine and _settled(stands, answer) != stands and not isinstance(answer, Unknown):
                 tables.late_answers[claimed.turn_id] = answer
-                tables.refunds[claimed.turn_id] = replace(stands, review=True)
+                review = stands.review or isinstance(answer, Paid)
+                tables.refunds[claimed.turn_id] = replace(stands, review=review)
         return tables.refunds[claimed.turn_id]
 
 

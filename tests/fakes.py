@@ -112,7 +112,8 @@ class FakePayments:
         self.before = lambda: self.moved.append(self.requests[-1])
         self.ends(Unknown("ReadTimeout"))
 
-    def refund(self, order_id: str, amount_cents: int) -> PaymentAnswer:
+    def refund(self, order_id: str, amount_cents: int, *, send_within_seconds: float) -> PaymentAnswer:
+        assert send_within_seconds > 0
         self.requests.append((order_id, amount_cents))
         self.before()
         receipt = Paid(f"re-{len(self.requests)}", "succeeded", amount_cents)

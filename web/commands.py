@@ -13,7 +13,9 @@ from refund_agent.inspection import (
     Inspected,
     Inspection,
     NotUnknown,
+    Resolution,
     Resolved,
+    TooEarly,
     UnknownRefund,
     Verdict,
 )
@@ -92,20 +94,29 @@ def _refunds(inspection: Inspection) -> AppGroup:
         verdict = Verdict(money_moved, resolved_by.strip(), note.strip(), reference.strip())
         if not (verdict.resolved_by and verdict.note):
             raise click.UsageError("--by and --note must not be empty")
-        result = inspection.resolve(turn_id, verdict)
-        match result:
-            case Resolved(record):
-                click.echo(f"{turn_id} is now {record.state}. Nothing was sent.")
-            case AlreadyResolved(record, by, why, _):
-                raise click.ClickException(
-                    f"already resolved as {record.state} by {by}: {why}. Nothing was changed."
-                )
-            case NotUnknown(state):
-                raise click.ClickException(f"not unknown but {state}. Nothing was changed.")
-            case _:
-                assert_never(result)
+        click.echo(_resolved(turn_id, inspection.resolve(turn_id, verdict)))
 
     return refunds
+
+
+def _resolved(turn_id: str, resolution: Resolution) -> str:
+    """Say what was saved; raise `ClickException` when nothing was."""
+    match resolution:
+        case Resolved(record):
+            return f"{turn_id} is now {record.state}. Nothing was sent."
+        case AlreadyResolved(record, by, why, _):
+            raise click.ClickException(
+                f"already resolved as {record.state} by {by}: {why}. Nothing was changed."
+            )
+        case NotUnknown(state):
+            raise click.ClickException(f"not unknown but {state}. Nothing was changed.")
+        case TooEarly(seconds):
+            raise click.ClickException(
+                "the request may still be on its way, so nobody can know yet that no money moved: "
+                f"look again and answer in {seconds:.0f} s. Nothing was changed."
+            )
+        case _:
+            assert_never(resolution)
 
 
 def _tail(inspection: Inspection, count: int) -> None:

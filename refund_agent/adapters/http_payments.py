@@ -55,9 +55,12 @@ class HttpPayments:
         with self._open_session() as session:
             refuse_retrying(session)
 
-    def refund(self, order_id: str, amount_cents: int) -> PaymentAnswer:
-        """Ask payments once to move `amount_cents`. A lost answer is `Unknown`, never a guess."""
-        with outside_call(self._timeout_seconds) as call:
+    def refund(self, order_id: str, amount_cents: int, *, send_within_seconds: float) -> PaymentAnswer:
+        """Ask payments once to move `amount_cents`. A lost answer is `Unknown`, never a guess.
+
+        What could not begin to leave within `send_within_seconds` is `NotSent`.
+        """
+        with outside_call(self._timeout_seconds, send_within=send_within_seconds) as call:
             try:
                 answer = self._exchange(order_id, amount_cents)
                 ending = read_answer(answer, amount_cents=amount_cents, secret=self._token)

@@ -29,8 +29,8 @@ SQLITE_LOCK_SECONDS = 1.4
 IDLE_SECONDS_BEFORE_PING = 5.0
 
 AWAY = (OperationalError, InterfaceError, InternalError, PoolTimeout)
-"""What a database raises that cannot be asked now. `InternalError`: it has become read-only in a failover, or has
-ended a session that was idle for too long."""
+"""What a database raises that cannot be asked now. `InternalError`: it has become read-only in a failover,
+or has ended a session that was idle for too long."""
 
 
 class now_ms(FunctionElement[int]):  # noqa: N801 - reads as the SQL function it is

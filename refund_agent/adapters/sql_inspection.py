@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, true, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_entries import add_entry
@@ -18,11 +18,15 @@ from refund_agent.inspection import (
     NotUnknown,
     Resolution,
     Resolved,
+    TooEarly,
     UnknownRefund,
     Verdict,
 )
 from refund_agent.outcomes import RefundRecord
 from refund_agent.replies import resolution_line
+
+IN_FLIGHT_MS = 30_000
+"""After this no request of a claim can be on its way: it leaves within 5 s and has 10 s to be answered."""
 
 _TIMES = (
     turns.c.owner,
@@ -85,9 +89,10 @@ class SqlInspection:
             if verdict.money_moved
             else {"state": "not_sent"}
         )
+        known = true() if verdict.money_moved else refunds.c.decided_at_ms + IN_FLIGHT_MS < now_ms()
         settle = (
             update(refunds)
-            .where(refunds.c.turn_id == turn_id, refunds.c.state == "unknown")
+            .where(refunds.c.turn_id == turn_id, refunds.c.state == "unknown", known)
             .values(**settled, settled_at_ms=now_ms())
             .returning(*RECORD_COLUMNS)
         )
@@ -148,14 +153,18 @@ def _inspected(row: Sequence[Any]) -> Inspected:
     )
 
 
-def _why_not(tx: Connection, turn_id: str) -> AlreadyResolved | NotUnknown:
-    row = tx.execute(select(*RECORD_COLUMNS).where(refunds.c.turn_id == turn_id)).one_or_none()
+def _why_not(tx: Connection, turn_id: str) -> AlreadyResolved | NotUnknown | TooEarly:
+    age_ms = now_ms() - refunds.c.decided_at_ms
+    row = tx.execute(select(*RECORD_COLUMNS, age_ms).where(refunds.c.turn_id == turn_id)).one_or_none()
     if row is None:
         return NotUnknown("no refund")
+    record = refund_record(row[:-1])
+    if record.state == "unknown":
+        return TooEarly(max(0, IN_FLIGHT_MS - row[-1]) / 1000)
     first = tx.execute(select(resolutions).where(resolutions.c.turn_id == turn_id)).one_or_none()
     if first is None:
-        return NotUnknown(refund_record(row).state)
-    return AlreadyResolved(refund_record(row), first.resolved_by, first.note, first.resolved_at_ms)
+        return NotUnknown(record.state)
+    return AlreadyResolved(record, first.resolved_by, first.note, first.resolved_at_ms)
 
 
 def _unknown(row: Sequence[Any]) -> UnknownRefund:

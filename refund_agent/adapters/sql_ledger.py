@@ -31,6 +31,7 @@ from refund_agent.outcomes import (
     ClaimAnswer,
     Claimed,
     OrderBusy,
+    Paid,
     PaymentAnswer,
     RefundRecord,
     RefusedByPolicy,
@@ -48,7 +49,7 @@ _SETTLE = (
     .values(settled_at_ms=now_ms())
     .returning(*RECORD_COLUMNS)
 )
-_KEEP_LATE_ANSWER = update(refunds).where(_OWN_ROW, refunds.c.state == "unknown").values(review=True)
+_KEEP_LATE_ANSWER = update(refunds).where(_OWN_ROW, refunds.c.state != "claimed")
 
 
 class _Conflict(Exception):
@@ -109,7 +110,9 @@ class SqlLedger:
         if row is not None:
             return refund_record(row)
         with self._database.transaction() as tx:
-            self._keep_late_answer(tx, mine, answer)
+            record = refund_record(tx.execute(FIND_REFUND, mine).one())
+            if not _says(record, answer):
+                self._keep_late_answer(tx, mine, answer)
             return refund_record(tx.execute(FIND_REFUND, mine).one())
 
     def find(self, turn_id: str) -> RefundRecord | None:
@@ -154,8 +157,19 @@ class SqlLedger:
         return tx.execute(self._insert, {**asdict(record), "epoch": epoch}).one_or_none() is not None
 
     def _keep_late_answer(self, tx: Connection, mine: dict[str, object], answer: PaymentAnswer) -> None:
-        """An answer that came after the sweeper gave the claim up is evidence for a person, not a verdict."""
+        """An answer that came after somebody else decided is evidence for a person, and changes no state."""
         if isinstance(answer, Unknown):
             return
         evidence = json.dumps({"answer": type(answer).__name__, **asdict(answer)})
-        tx.execute(_KEEP_LATE_ANSWER, {**mine, "late_answer": evidence})
+        kept: dict[str, object] = {"late_answer": evidence}
+        if isinstance(answer, Paid):
+            kept["review"] = True
+        tx.execute(_KEEP_LATE_ANSWER.values(kept), mine)
+
+
+def _says(record: RefundRecord, answer: PaymentAnswer) -> bool:
+    """Whether the row says it already: by an earlier try to settle, whose own answer was lost."""
+    settled: dict[str, object] = asdict(record)
+    return all(
+        settled.get(name) == value for name, value in answer_columns(answer).items() if name in settled
+    )

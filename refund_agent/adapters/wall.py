@@ -9,11 +9,11 @@ nothing races, and a wall that was reached can never look like an honest end of 
 The call also remembers how far it came, which is what proves that no byte of a request left.
 """
 
+import math
 import queue
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
+
+from refund_agent.adapters.system_clock import monotonic
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -36,26 +38,40 @@ _Address: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, A
 
 @dataclass(slots=True)
 class OutsideCall:
-    """One call to an outside system: when it must end (monotonic seconds) and how far it came."""
+    """One call to an outside system: when it must end, and how far it came. Times are monotonic seconds.
+
+    `send_by`: when the first byte of the request must have left, if it may leave at all.
+    """
 
     ends_at: float
+    send_by: float = math.inf
     stage: Stage = "preparing"
 
     def seconds_left(self) -> float:
         """Return how long the next step may block; raise `TimeoutError` when nothing is left."""
-        left = self.ends_at - time.monotonic()
+        left = self.ends_at - monotonic()
         if left <= 0:
             raise TimeoutError("the call's time is over")
         return left
+
+    def begin_to_send(self) -> None:
+        """Remember that bytes may leave from now on; raise `TimeoutError` when it is too late to begin."""
+        if self.stage != "sending" and monotonic() > self.send_by:
+            raise TimeoutError("it is too late to send")
+        self.stage = "sending"
 
 
 _current: ContextVar[OutsideCall] = ContextVar("current_outside_call")
 
 
 @contextmanager
-def outside_call(seconds: float) -> Generator[OutsideCall]:
-    """Let every walled socket used inside the block end `seconds` from now, in total."""
-    call = OutsideCall(ends_at=time.monotonic() + seconds)
+def outside_call(seconds: float, *, send_within: float = math.inf) -> Generator[OutsideCall]:
+    """Let every walled socket used inside the block end `seconds` from now, in total.
+
+    None begins to send later than `send_within` seconds from now.
+    """
+    now = monotonic()
+    call = OutsideCall(ends_at=now + seconds, send_by=now + send_within)
     token = _current.set(call)
     try:
         yield call
@@ -72,7 +88,7 @@ def _sending_step() -> float:
     """The same for a step that sends the caller's bytes; remembers that some may have left."""
     call = _current.get()
     seconds = call.seconds_left()
-    call.stage = "sending"
+    call.begin_to_send()
     return seconds
 
 

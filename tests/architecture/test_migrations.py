@@ -21,7 +21,7 @@ from refund_agent.adapters.sql_migration import HEAD, current_migration
 from refund_agent.adapters.sql_support_tables import metadata
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
-from refund_agent.outcomes import CallPosition, Claimed, Paid, RefundRecord
+from refund_agent.outcomes import CallPosition, Claimed, Paid, RefundRecord, Unknown
 from refund_agent.turn import NewTurn
 
 ROOT = Path(__file__).parents[2]
@@ -161,6 +161,24 @@ def test_the_database_refuses_to_rewrite_or_delete_what_happened(
     assert SqlLedger(migrated).find("t-1") == paid
     (event,) = SqlEvents(migrated).after("t-1", 0)
     assert event.body == {"order_id": "A1"}
+
+
+@pytest.mark.parametrize("state", ["claimed", "closed"])
+def test_the_database_refuses_to_make_an_unknown_refund_sendable_again(
+    migrated: Database, state: str
+) -> None:
+    turns = SqlTurns(migrated, clock=SystemClock(), deadline_seconds=120, lease_seconds=15)
+    ledger = SqlLedger(migrated)
+    turns.create(NewTurn("t-1", "user-1", "refund 5.00 for A1"))
+    turn = turns.begin("t-1", owner="w1")
+    assert turn is not None
+    claim = ledger.claim(turn, call=CallPosition(1, 0), order_id="A1", amount_cents=500)
+    assert isinstance(claim, Claimed)
+    unknown = ledger.settle(claim.record, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
+
+    with pytest.raises(DBAPIError, match="kept as they were written"), migrated.transaction() as tx:
+        tx.execute(text("UPDATE refunds SET state = :state"), {"state": state})
+    assert ledger.find("t-1") == unknown
 
 
 @pytest.mark.usefixtures("paid")

@@ -439,7 +439,9 @@ def test_an_approved_refund_whose_worker_died_after_it_was_sent_is_told_from_the
     assert turn is not None
     claim = stage.ledger.claim(turn, call=CallPosition(0, 0), order_id=ORDER, amount_cents=CENTS)
     assert isinstance(claim, Claimed)
-    stage.ledger.settle(claim.record, epoch=turn.epoch, answer=stage.payments.refund(ORDER, CENTS))
+    stage.ledger.settle(
+        claim.record, epoch=turn.epoch, answer=stage.payments.refund(ORDER, CENTS, send_within_seconds=5.0)
+    )
     die_before_telling(stage, waiting)
 
     assert stage.approval_desk.tell_broken_off() == 1

@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskCliRunner
 
 from refund_agent.adapters.sql_inspection import SqlInspection
-from refund_agent.inspection import AlreadyResolved, NotUnknown, Resolution, Resolved, Verdict
+from refund_agent.inspection import AlreadyResolved, NotUnknown, Resolution, Resolved, TooEarly, Verdict
 from refund_agent.outcomes import Paid, Replied, Unknown
 from tests.integration.conftest import CALL, Stores
 from web import commands
@@ -34,6 +34,7 @@ def unknown_refund(stores: Stores, order_id: str = "A1") -> str:
     turn, claimed = stores.claimed(order_id)
     stores.ledger.settle(claimed, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
     stores.turns.end(turn, Replied("we are not sure yet"))
+    stores.age_claim(turn.id)
     return turn.id
 
 
@@ -57,6 +58,33 @@ def test_money_that_moved_is_recorded_with_payments_own_reference(
     record = stores.ledger.find(turn_id)
     assert record is not None
     assert (record.state, record.refund_id) == ("paid", "rf-9")
+
+
+@pytest.mark.fault(205)
+def test_that_no_money_moved_cannot_be_answered_while_the_request_may_be_on_its_way(
+    stores: Stores, inspection: SqlInspection, flask: FlaskCliRunner
+) -> None:
+    turn, claimed = stores.claimed()
+    stores.ledger.settle(claimed, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
+
+    early = inspection.resolve(turn.id, NOT_MOVED)
+    assert isinstance(early, TooEarly)
+    assert 25 < early.wait_seconds <= 30
+    said = ["refunds", "resolve", turn.id, "--not-moved", "--by", "bob", "--note", "not in the list"]
+    refused = flask.invoke(args=said)
+    assert (refused.exit_code, "may still be on its way" in refused.output) == (1, True)
+    record = stores.ledger.find(turn.id)
+    assert record is not None
+    assert record.state == "unknown"
+
+    stores.age_claim(turn.id)
+    assert isinstance(inspection.resolve(turn.id, NOT_MOVED), Resolved)
+
+
+def test_that_the_money_moved_can_be_answered_at_once(stores: Stores, inspection: SqlInspection) -> None:
+    turn, claimed = stores.claimed()
+    stores.ledger.settle(claimed, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
+    assert isinstance(inspection.resolve(turn.id, MOVED), Resolved)
 
 
 @pytest.mark.fault(58)

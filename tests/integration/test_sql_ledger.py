@@ -5,7 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
+from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_tables import refunds, turns
+from refund_agent.inspection import Resolved, Verdict
 from refund_agent.outcomes import (
     AlreadyDecided,
     CallPosition,
@@ -131,16 +133,53 @@ def test_settling_again_changes_nothing(stores: Stores) -> None:
 
 
 @pytest.mark.fault(246)
-def test_an_answer_after_the_sweeper_gave_up_is_evidence_not_a_verdict(stores: Stores) -> None:
+@pytest.mark.parametrize(
+    ("answer", "review", "evidence"),
+    [
+        (Paid("r-1", "ok", 500), True, '"refund_id": "r-1"'),
+        (Rejected("no such order"), False, '"detail": "no such order"'),
+        (NotSent("the claim was old"), False, '"reason": "the claim was old"'),
+        (Unknown("ReadTimeout"), False, ""),
+    ],
+)
+def test_an_answer_after_the_sweeper_gave_up_is_evidence_not_a_verdict(
+    stores: Stores, *, answer: PaymentAnswer, review: bool, evidence: str
+) -> None:
     turn, claimed = stores.claimed()
     stores.silence_owner_of(turn.id)
     assert [record.turn_id for record in stores.sweeps.lapse_claims()] == [turn.id]
-    late = stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("r-1", "ok", 500))
+    late = stores.ledger.settle(claimed, epoch=turn.epoch, answer=answer)
     assert late.state == "unknown"
-    assert late.review is True
-    with stores.database.transaction() as tx:
-        kept = tx.execute(select(refunds.c.late_answer)).scalar_one()
-    assert '"refund_id": "r-1"' in kept
+    assert late.review is review  # only what looks like "paid"
+    assert (evidence in late_answer_of(stores, turn.id)) if evidence else not late_answer_of(stores, turn.id)
+
+
+@pytest.mark.fault(246)
+def test_a_receipt_that_comes_after_a_person_said_that_no_money_moved_is_kept(stores: Stores) -> None:
+    turn, claimed = stores.claimed()
+    stores.silence_owner_of(turn.id)
+    stores.sweeps.lapse_claims()
+    stores.age_claim(turn.id)
+    verdict = Verdict(money_moved=False, resolved_by="ada", note="not in their list")
+    assert isinstance(SqlInspection(stores.database).resolve(turn.id, verdict), Resolved)
+
+    late = stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("r-1", "ok", 500))
+
+    assert (late.state, late.review) == ("not_sent", True)
+    assert '"refund_id": "r-1"' in late_answer_of(stores, turn.id)
+
+
+def test_settling_again_after_a_lost_answer_leaves_no_late_evidence(stores: Stores) -> None:
+    turn, claimed = stores.claimed()
+    for _ in range(2):
+        stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("r-1", "ok", 500))
+    assert late_answer_of(stores, turn.id) == ""
+
+
+def late_answer_of(stores: Stores, turn_id: str) -> str:
+    with stores.database.transaction(read_only=True) as tx:
+        kept = tx.execute(select(refunds.c.late_answer).where(refunds.c.turn_id == turn_id))
+        return str(kept.scalar_one())
 
 
 @pytest.mark.fault(251)

@@ -7,7 +7,7 @@ LEDGER = "adapters.sql_ledger"
 SWEEPS = "adapters.sql_sweeps"
 PAYMENT_ANSWER = "adapters.payment_answer"
 
-_SEND = 'self._send(RefundRecord(turn.id, "claimed", order_id, amount_cents))'
+_SEND = 'self._send(RefundRecord(turn.id, "claimed", order_id, amount_cents), send_by=turn.deadline)'
 _UNFENCED = "(turns.c.id == OWN_TURN) & OWN_EPOCH.is_not(None) & (turns.c.state == 'running')"
 _STATELESS = "(turns.c.id == OWN_TURN) & (turns.c.epoch == OWN_EPOCH)"
 _NOT_MOVED = ("moved money is paid or unknown", "what was told about the refund stays true")
@@ -31,7 +31,7 @@ MONEY_GUARDS = (
         "claim before send",
         REFUNDS,
         ("claim = self._ledger.claim(", f"self._early = {_SEND}\n        claim = self._ledger.claim("),
-        ("answer = self._send(claimed)", "answer = self._early"),
+        ("answer = self._send(claimed, send_by=send_by)", "answer = self._early"),
         caught_by=("a committed claim of its own stands before each request",),
     ),
     code(
@@ -56,7 +56,7 @@ MONEY_GUARDS = (
     code(
         "an old claim is not sent",
         REFUNDS,
-        ("if self._clock.monotonic() <= send_by else", "if True else"),
+        ("left = send_by - self._clock.monotonic()", "left = SEND_WITHIN_SECONDS"),
         caught_by=("no old claim is sent",),
     ),
     code(

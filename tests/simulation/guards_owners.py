@@ -72,7 +72,7 @@ OWNER_GUARDS = (
     code(
         "an open claim is decided before a hand-over",
         SWEEPS,
-        (".where(which, ~open_claim)", ".where(which)"),
+        (".where(which, _NO_OPEN_CLAIM)", ".where(which)"),
         often={"worker told to stop": 1.0, "thread stuck": 0.02},
         caught_by=("an open claim is decided before a hand-over",),
     ),

@@ -45,11 +45,13 @@ class HostilePayments:
         self._book = book
         self._due: list[_Due] = []
 
-    def refund(self, order_id: str, amount_cents: int) -> PaymentAnswer:
+    def refund(self, order_id: str, amount_cents: int, *, send_within_seconds: float) -> PaymentAnswer:
         """Ask once; what happens is drawn."""
         stage, rng = self._stage, self._stage.rng
-        self._book.send_begins(stage.scheduler.me().turn_id)
+        called_at = stage.scheduler.now
         stage.step("before the refund request leaves")
+        if stage.scheduler.now - called_at > send_within_seconds:
+            return NotSent("it is too late to send")
         happens = "answer" if stage.faults.healthy else rng.choice(_HAPPENS)
         stage.tally.payments[happens] += 1
         if happens == "not sent":
@@ -57,6 +59,7 @@ class HostilePayments:
         if happens == "bug before sending":
             raise RuntimeError("a bug of the client, before it sent anything")
         due = _Due(stage.scheduler.me().turn_id, order_id, amount_cents)
+        self._book.send_begins(due.turn_id)
         stage.note(f"payments is asked to move {amount_cents} for {order_id!r}")
         self._book.payments_asked(due.turn_id, order_id, amount_cents)
         if happens == "answer":

@@ -92,7 +92,7 @@ class Witness:
     def published(self, turn_id: str) -> None:
         """A message was sent; a sweeper may only send those of turns that were surely queued before."""
         life = self.lives.of[turn_id]
-        if self._stage.scheduler.me().name == "upkeep":
+        if self._stage.scheduler.me().name == "sweeps":
             surely_queued = life.was_queued or life.owners > 0
             self.lives.must(surely_queued, "a sweeper publishes only what was queued before", life)
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from refund_agent.outcomes import ClaimAnswer, PaymentAnswer, RefundRecord
 from refund_agent.turn import Turn
 from refund_agent.wiring import WorkerParts
-from tasks.upkeep import DRAIN_PAUSE_SECONDS, Upkeep
+from tasks.upkeep import Upkeep
 from tests.simulation.clocks import ProcessClock
 from tests.simulation.core import Core
 from tests.simulation.scheduler import Process
@@ -75,15 +75,20 @@ class SteppedParts:
 
 
 class SteppedUpkeep(Upkeep):
-    """The real upkeep, without its thread and its alarms."""
+    """The real upkeep, without its threads and its alarms."""
 
-    def live(self, stage: Stage, process: Process, witness: Witness) -> None:
-        """Step as its thread does: an actor for ever."""
+    def keep_leases(self, stage: Stage, process: Process, witness: Witness) -> None:
+        """Step as the thread does that keeps leases: an actor for ever."""
         while process.is_alive:
             witness.leases_are_kept(process, self._parts.runner.running())
-            self._step()
-            draining = self._hand_over_at is not None
-            stage.scheduler.pause(DRAIN_PAUSE_SECONDS if draining else self._pause_seconds)
+            self._try(self._renew)
+            stage.scheduler.pause(self._pause_seconds)
+
+    def mend(self, stage: Stage, process: Process) -> None:
+        """Step as the thread does that mends: an actor for ever."""
+        while process.is_alive:
+            self._try(self._sweep)
+            stage.scheduler.pause(self._sweep_pause_seconds)
 
     def _raise_alarms(self) -> None:
         """Look at no figures: they are read only, and slow."""
@@ -110,7 +115,8 @@ class WorkerProcess:
             clock=clock,
             lease_seconds=core.timing.lease_seconds,
         )
-        stage.scheduler.spawn("upkeep", process, lambda: self._upkeep.live(stage, process, witness))
+        stage.scheduler.spawn("upkeep", process, lambda: self._upkeep.keep_leases(stage, process, witness))
+        stage.scheduler.spawn("sweeps", process, lambda: self._upkeep.mend(stage, process))
 
     def take(self, turn_id: str) -> bool:
         """Take a message, if a thread is free."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from refund_agent.outcomes import (
     CallPosition,
@@ -19,7 +20,7 @@ from refund_agent.outcomes import (
     Unknown,
 )
 from refund_agent.ports import StoreUnavailable
-from refund_agent.refunds import SEND_WITHIN_SECONDS, SETTLE_PAUSE_SECONDS, SETTLE_TRIES, tell
+from refund_agent.refunds import SEND_WITHIN_SECONDS, SETTLE_PAUSE_SECONDS, tell
 from tests.fakes import PaymentEnding, calls, calls_refund, refund_call, says
 from tests.unit.desk import Desk
 
@@ -93,9 +94,18 @@ def test_an_audit_mirror_that_is_away_changes_nothing(desk: Desk) -> None:
     assert desk.payments.moved == [("A1", 500)]
 
 
-@pytest.mark.parametrize("outages", [["settle"], ["settle!"], ["settle"] * (SETTLE_TRIES - 1)], ids=str)
+TRIES_OF_A_MINUTE = round(60 / SETTLE_PAUSE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    "outages",
+    [["settle"], ["settle!"], ["settle"] * TRIES_OF_A_MINUTE],
+    ids=["once", "answer lost", "a minute"],
+)
 @fault(102)
-def test_settling_outlasts_a_short_outage_and_sends_nothing_again(desk: Desk, outages: list[str]) -> None:
+def test_settling_outlasts_an_outage_within_the_turn_and_sends_nothing_again(
+    desk: Desk, outages: list[str]
+) -> None:
     desk.database.outages = outages.copy()
 
     assert desk.run(calls_refund("A1", 500), says("done")) == Replied("done")
@@ -107,14 +117,48 @@ def test_settling_outlasts_a_short_outage_and_sends_nothing_again(desk: Desk, ou
 
 
 @fault(102)
-def test_a_claim_that_cannot_be_settled_stays_claimed(desk: Desk) -> None:
-    desk.database.outages = ["settle"] * SETTLE_TRIES
+def test_a_claim_that_cannot_be_settled_until_the_deadline_stays_claimed_and_its_receipt_is_logged(
+    desk: Desk,
+) -> None:
+    desk.database.outages = ["settle"] * 1000
 
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailable), capture_logs() as logs:
         desk.run(calls_refund("A1", 500))
 
+    assert desk.clock.now < desk.turn.deadline <= desk.clock.now + 2 * SETTLE_PAUSE_SECONDS
     assert desk.database.refunds["turn-1"].state == "claimed"
     assert desk.payments.requests == [("A1", 500)]
+    assert [(entry["event"], entry["answer"], entry["refund_id"]) for entry in logs] == [
+        ("refund_not_settled", "Paid", "re-1")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "resolved", "alarms"),
+    [
+        (Paid("re-1", "ok", 500), "not_sent", ["late_answer_contradicts"]),
+        (Paid("re-1", "ok", 500), "paid", []),
+        (Rejected("no"), "paid", ["late_answer_contradicts"]),
+        (NotSent("refused"), "not_sent", []),
+        (Unknown("ReadTimeout"), "paid", []),
+    ],
+)
+@fault(246)
+def test_an_answer_that_contradicts_what_a_person_has_answered_meanwhile_is_an_alarm(
+    desk: Desk, answer: PaymentAnswer, resolved: GateState, alarms: list[str]
+) -> None:
+    def resolve() -> None:
+        claimed = desk.database.refunds["turn-1"]
+        desk.database.refunds["turn-1"] = replace(claimed, state=resolved)
+
+    desk.payments.before = resolve
+    desk.payments.ends(answer)
+
+    with capture_logs() as logs:
+        desk.run(calls_refund("A1", 500), says("done"))
+
+    assert [entry["alarm"] for entry in logs if entry["event"] == "alarm"] == alarms
+    assert desk.database.refunds["turn-1"].state == resolved
 
 
 def test_an_answer_that_comes_after_the_claim_was_given_up_is_told_as_unknown(desk: Desk) -> None:

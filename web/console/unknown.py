@@ -6,7 +6,7 @@ from uuid import UUID
 from flask import Blueprint, Response, request
 
 from refund_agent.identity import Staff
-from refund_agent.inspection import AlreadyResolved, Inspected, NotUnknown, Resolved, Verdict
+from refund_agent.inspection import AlreadyResolved, Inspected, NotUnknown, Resolved, TooEarly, Verdict
 from web.console import fields
 from web.console.pages import Pages, lead_to
 from web.console.writing import write_time
@@ -16,6 +16,10 @@ from web.problems import Problem, Refused
 from web.services import ConsoleServices
 
 LIMIT: Final = 100
+TOO_EARLY: Final = (
+    "The request may still be on its way to payments, so it cannot be known yet that no money moved. "
+    "Look again and answer in {:.0f} s. Nothing was changed."
+)
 
 
 def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> None:
@@ -49,6 +53,8 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             case NotUnknown(state):
                 detail = f"It is not unknown but {state}. Nothing was changed."
                 raise Refused(Problem(Kind.STATE_CHANGED, detail))
+            case TooEarly(seconds):
+                raise Refused(Problem(Kind.STATE_CHANGED, TOO_EARLY.format(seconds)))
             case _:
                 assert_never(answer)
 

@@ -124,7 +124,13 @@ def lost(room: SupportRoom) -> tuple[str, str]:
     """A conversation whose refund's answer was lost, and where it is resolved."""
     room.stage.payments.accepts_then_drops_the_answer()
     body = body_of(room.chat("Refund A1", calls_refund("A1", 4_999), says("Not sure yet.")))
+    age_claims(room, minutes=2)
     return body["conversation_id"], f"/console/unknown/{body['turn_id']}"
+
+
+def age_claims(room: SupportRoom, *, minutes: int) -> None:
+    with room.stage.database.transaction() as tx:
+        tx.execute(update(refunds).values(decided_at_ms=refunds.c.decided_at_ms - minutes * 60_000))
 
 
 def test_an_unknown_refund_is_shown_with_the_evidence(room: SupportRoom, lost: tuple[str, str]) -> None:
@@ -156,6 +162,16 @@ def test_that_it_did_not_move_is_saved_and_frees_the_order(room: SupportRoom, lo
     assert "was not refunded, and no money moved" in lines_of(room, conversation_id)[-1]
     again = body_of(room.chat("Refund A1", calls_refund("A1", 4_999), says("Done.")))
     assert again["refund"]["state"] == "paid"
+
+
+@pytest.mark.fault(205)
+def test_that_it_did_not_move_cannot_be_saved_while_the_request_may_be_on_its_way(
+    room: SupportRoom, lost: tuple[str, str]
+) -> None:
+    age_claims(room, minutes=-2)
+    page = text_of(visit(room).post(lost[1], answer="not_moved", note="Not in the list."), 409)
+    assert "may still be on its way" in page
+    assert "Nothing was changed." in page
 
 
 @pytest.mark.fault(58)

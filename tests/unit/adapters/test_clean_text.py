@@ -105,7 +105,7 @@ def test_an_empty_reason_says_so() -> None:
 def test_a_refusal_over_http_is_cleaned(client: HttpPayments, payments: Payments, mode: str) -> None:
     payments.mode = mode
 
-    answer = client.refund("A1", 500)
+    answer = client.refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Rejected)
     assert len(answer.detail) <= MAX_DETAIL_LENGTH

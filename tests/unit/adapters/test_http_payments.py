@@ -31,7 +31,7 @@ def rows(modes: str, *covered: int | str) -> list[object]:
 
 @contract("C62")
 def test_a_refund_is_one_post_of_exactly_two_fields(client: HttpPayments, payments: Payments) -> None:
-    client.refund("Ä/../1?x=%2e#☂", 500)
+    client.refund("Ä/../1?x=%2e#☂", 500, send_within_seconds=5.0)
 
     (request,) = payments.requests
     assert request.body == {"order_id": "Ä/../1?x=%2e#☂", "amount_cents": 500}
@@ -45,7 +45,10 @@ def test_the_request_asks_for_plain_json_on_a_connection_of_its_own(
 ) -> None:
     payments.mode = "stale-keep-alive"
 
-    endings = [client.refund("A1", 500), client.refund("A2", 500)]
+    endings = [
+        client.refund("A1", 500, send_within_seconds=5.0),
+        client.refund("A2", 500, send_within_seconds=5.0),
+    ]
 
     assert all(isinstance(ending, Paid) for ending in endings)
     for request in payments.requests:
@@ -57,7 +60,9 @@ def test_the_request_asks_for_plain_json_on_a_connection_of_its_own(
 
 
 def test_without_a_token_no_authorization_is_sent(payments_url: str, payments: Payments) -> None:
-    assert isinstance(HttpPayments(f"{payments_url}/", "", 5.0).refund("A1", 500), Paid)
+    assert isinstance(
+        HttpPayments(f"{payments_url}/", "", 5.0).refund("A1", 500, send_within_seconds=5.0), Paid
+    )
 
     assert "authorization" not in payments.requests[0].headers
 
@@ -67,8 +72,8 @@ def test_without_a_token_no_authorization_is_sent(payments_url: str, payments: P
 def test_proxies_passwords_and_bundles_of_the_environment_are_ignored(
     payments_url: str, payments: Payments
 ) -> None:
-    assert isinstance(HttpPayments(payments_url, TOKEN, 5.0).refund("A1", 500), Paid)
-    assert isinstance(HttpPayments(payments_url, "", 5.0).refund("A1", 500), Paid)
+    assert isinstance(HttpPayments(payments_url, TOKEN, 5.0).refund("A1", 500, send_within_seconds=5.0), Paid)
+    assert isinstance(HttpPayments(payments_url, "", 5.0).refund("A1", 500, send_within_seconds=5.0), Paid)
 
     sent = [request.headers.get("authorization") for request in payments.requests]
     assert sent == [f"Bearer {TOKEN}", None]
@@ -89,7 +94,7 @@ RECEIPTS = [
 def test_a_matching_receipt_means_paid(client: HttpPayments, payments: Payments, mode: str) -> None:
     payments.mode = mode
 
-    answer = client.refund("A1", 500)
+    answer = client.refund("A1", 500, send_within_seconds=5.0)
 
     status = mode if mode in {"pending", "processing"} else "succeeded"
     assert answer == Paid("rf_000001", status, 500)
@@ -111,7 +116,7 @@ def test_a_refusal_with_its_reason_means_rejected(
 ) -> None:
     payments.mode = mode
 
-    answer = client.refund("A1", 500)
+    answer = client.refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Rejected)
     assert answer.detail
@@ -125,7 +130,7 @@ def test_being_locked_out_is_told_as_unavailable_and_alarms(
     payments.mode = mode
 
     with capture_logs() as logs:
-        answer = client.refund("A1", 500)
+        answer = client.refund("A1", 500, send_within_seconds=5.0)
 
     assert answer == Rejected("payments is unavailable")
     assert {"event": "payments_locked_us_out", "status": int(mode[-3:]), "log_level": "error"} in logs
@@ -139,7 +144,7 @@ def test_busy_means_rejected_and_is_not_asked_again(
 ) -> None:
     payments.mode = mode
 
-    assert client.refund("A1", 500) == Rejected("payments is busy, not refunded")
+    assert client.refund("A1", 500, send_within_seconds=5.0) == Rejected("payments is busy, not refunded")
     assert moved_once(payments, mode)
 
 
@@ -170,7 +175,7 @@ def test_an_answer_that_decides_nothing_means_unknown(
 ) -> None:
     payments.mode = mode
 
-    answer = client.refund("A1", 500)
+    answer = client.refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Unknown)
     assert not answer.review
@@ -202,7 +207,7 @@ def test_a_success_that_does_not_match_is_kept_for_review(
 ) -> None:
     payments.mode = mode
 
-    answer = client.refund("A1", 500)
+    answer = client.refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Unknown)
     assert answer.review
@@ -218,7 +223,7 @@ def test_with_resets_by_chance_every_ending_agrees_with_the_money(
 ) -> None:
     payments.mode = "flaky"
 
-    endings = {f"A{n}": client.refund(f"A{n}", 500) for n in range(60)}
+    endings = {f"A{n}": client.refund(f"A{n}", 500, send_within_seconds=5.0) for n in range(60)}
 
     paid = {order for order, ending in endings.items() if isinstance(ending, Paid)}
     answered = [r.body["order_id"] for r in payments.requests if r.mode == "ok"]

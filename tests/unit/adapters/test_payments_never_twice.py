@@ -34,7 +34,7 @@ def test_a_redirect_elsewhere_is_not_followed_and_carries_no_token(
     payments.mode = f"redirect-{status}-away"
     with serve(elsewhere) as other:
         payments.pace.redirect_url = f"{other.url}/refunds"
-        answer = client.refund("A1", 500)
+        answer = client.refund("A1", 500, send_within_seconds=5.0)
 
     assert answer == Unknown(f"HTTP {status}")
     assert (elsewhere.request_count, elsewhere.followed_redirects) == (0, 0)
@@ -48,7 +48,7 @@ def test_the_body_of_a_redirect_is_not_unpacked() -> None:
     service = OneAnswer(Reply(307, bomb.body, headers=(*bomb.headers, ("Location", "/elsewhere"))))
 
     with serve(service) as server:
-        answer = HttpPayments(server.url, TOKEN, 5.0).refund("A1", 500)
+        answer = HttpPayments(server.url, TOKEN, 5.0).refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Unknown)
     assert "longer than 65536 bytes" in answer.reason
@@ -98,5 +98,7 @@ def test_a_busy_payments_service_that_asks_for_a_retry_gets_none(
 ) -> None:
     payments.mode = "503"
 
-    assert client.refund("A1", 500) == Unknown("HTTP 503", evidence='{"detail": "unavailable"}')
+    assert client.refund("A1", 500, send_within_seconds=5.0) == Unknown(
+        "HTTP 503", evidence='{"detail": "unavailable"}'
+    )
     assert payments.request_count == 1

@@ -23,7 +23,7 @@ def pay(wire: socket.socket) -> None:
 def test_a_trusted_certificate_lets_the_refund_through(certificate: Certificate) -> None:
     with listen(over_tls(certificate.server_context(), pay)) as peer:
         client = HttpPayments(f"https://127.0.0.1:{peer.port}", TOKEN, 5.0, ca_file=str(certificate.file))
-        assert client.refund("A1", 500) == Paid("rf_1", "succeeded", 500)
+        assert client.refund("A1", 500, send_within_seconds=5.0) == Paid("rf_1", "succeeded", 500)
 
 
 @fault(198, "4.0:not-sent")
@@ -41,7 +41,7 @@ def test_a_bad_certificate_means_not_sent_and_alarms(
 
     with listen(over_tls(shown.server_context(), keep)) as peer, capture_logs() as logs:
         url = f"https://{host}:{peer.port}"
-        answer = HttpPayments(url, TOKEN, 5.0, ca_file=trusted).refund("A1", 500)
+        answer = HttpPayments(url, TOKEN, 5.0, ca_file=trusted).refund("A1", 500, send_within_seconds=5.0)
 
     assert answer == NotSent("SSLError while connected")
     assert [(entry["event"], entry["log_level"]) for entry in logs] == [("payments_not_trusted", "error")]
@@ -56,7 +56,7 @@ def test_a_handshake_in_drips_means_not_sent_within_the_wall() -> None:
         until_gone(wire, every_seconds=0.01, send=b"\x02")
 
     with listen(drip) as peer, within_the_wall():
-        answer = hurried_to(peer.port, scheme="https").refund("A1", 500)
+        answer = hurried_to(peer.port, scheme="https").refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, NotSent)
 
@@ -68,7 +68,9 @@ def test_the_wall_holds_under_tls(certificate: Certificate) -> None:
         until_gone(wire, every_seconds=0.01, send=b"H")
 
     with listen(over_tls(certificate.server_context(), drip)) as peer, within_the_wall():
-        answer = hurried_to(peer.port, scheme="https", ca_file=str(certificate.file)).refund("A1", 500)
+        answer = hurried_to(peer.port, scheme="https", ca_file=str(certificate.file)).refund(
+            "A1", 500, send_within_seconds=5.0
+        )
 
     assert isinstance(answer, Unknown)
     assert peer.connections == 1

@@ -32,6 +32,24 @@ LONG_ORDER_ID = "A" * 6_000_000
 """More than the sending side's buffer takes: the request is still on its way."""
 
 
+# --- Too late to ask: not sent --------------------------------------------------------------------
+
+
+def test_a_request_that_cannot_begin_to_leave_in_time_is_not_sent(
+    client: HttpPayments, payments: Payments
+) -> None:
+    assert client.refund("A1", 500, send_within_seconds=0.0) == NotSent("ConnectionError while connected")
+
+    assert payments.request_count == 0
+    assert payments.moved == []
+
+
+def test_a_request_that_began_to_leave_in_time_is_sent_to_its_end(payments_url: str) -> None:
+    answer = HttpPayments(payments_url, TOKEN, 5.0).refund(LONG_ORDER_ID, 500, send_within_seconds=0.5)
+
+    assert not isinstance(answer, NotSent)
+
+
 # --- Asked, and no answer in time: unknown --------------------------------------------------------
 
 SILENCES = [
@@ -53,7 +71,7 @@ def test_an_answer_that_does_not_end_within_the_wall_means_unknown(
     payments.pace.drip_seconds = 0.1
 
     with within_the_wall():
-        answer = hurried.refund("A1", 500)
+        answer = hurried.refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Unknown)
     assert answer.review == (mode == "drip-body")
@@ -66,7 +84,7 @@ def test_money_that_moves_after_the_wall_leaves_the_answer_unknown(
     payments.mode = "accept-late"
     payments.pace.late_seconds = 0.05
 
-    assert isinstance(hurried.refund("A1", 500), Unknown)
+    assert isinstance(hurried.refund("A1", 500, send_within_seconds=5.0), Unknown)
 
     assert payments.wait_for_moved(1)
     assert payments.request_count == 1
@@ -79,7 +97,7 @@ def test_interim_answers_without_end_mean_unknown(interim: str) -> None:
         until_gone(wire, every_seconds=0.01, send=f"HTTP/1.1 {interim}\r\n\r\n".encode())
 
     with listen(talk) as peer, within_the_wall():
-        answer = hurried_to(peer.port).refund("A1", 500)
+        answer = hurried_to(peer.port).refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Unknown)
     assert peer.connections == 1
@@ -92,7 +110,7 @@ def test_a_receipt_on_a_connection_that_stays_open_is_not_taken_for_whole() -> N
         until_gone(wire, every_seconds=5)
 
     with listen(half_said) as peer, within_the_wall():
-        answer = hurried_to(peer.port).refund("A1", 500)
+        answer = hurried_to(peer.port).refund("A1", 500, send_within_seconds=5.0)
 
     assert isinstance(answer, Unknown)
     assert answer.review
@@ -105,7 +123,9 @@ def test_a_receipt_that_ends_with_the_connection_is_whole_by_itself() -> None:
         wire.sendall(RECEIPT)
 
     with listen(said) as peer:
-        assert hurried_to(peer.port).refund("A1", 500) == Paid("rf_1", "succeeded", 500)
+        assert hurried_to(peer.port).refund("A1", 500, send_within_seconds=5.0) == Paid(
+            "rf_1", "succeeded", 500
+        )
 
 
 @fault("4.0:write-error")
@@ -115,7 +135,9 @@ def test_a_connection_that_breaks_while_the_request_is_written_means_unknown() -
         reset_at_once(wire)
 
     with listen(read_a_little) as peer:
-        answer = HttpPayments(f"http://127.0.0.1:{peer.port}", TOKEN, 5.0).refund(LONG_ORDER_ID, 500)
+        answer = HttpPayments(f"http://127.0.0.1:{peer.port}", TOKEN, 5.0).refund(
+            LONG_ORDER_ID, 500, send_within_seconds=5.0
+        )
 
     assert isinstance(answer, Unknown)
     assert peer.connections == 1
@@ -127,7 +149,7 @@ def test_a_peer_that_reads_nothing_is_left_at_the_wall() -> None:
 
     with listen(lambda _: over.wait(5)) as peer:
         with within_the_wall():
-            answer = hurried_to(peer.port).refund(LONG_ORDER_ID, 500)
+            answer = hurried_to(peer.port).refund(LONG_ORDER_ID, 500, send_within_seconds=5.0)
         over.set()
 
     assert isinstance(answer, Unknown)
@@ -135,7 +157,7 @@ def test_a_peer_that_reads_nothing_is_left_at_the_wall() -> None:
 
 def test_a_reset_on_accept_is_not_sent_only_if_the_connection_never_stood() -> None:
     with listen(reset_at_once) as peer:
-        endings = [hurried_to(peer.port).refund("A1", 500) for _ in range(30)]
+        endings = [hurried_to(peer.port).refund("A1", 500, send_within_seconds=5.0) for _ in range(30)]
 
     for ending in endings:
         assert isinstance(ending, Unknown) or ending == NotSent("ConnectionError while connecting")
@@ -151,13 +173,15 @@ def test_a_refused_connection_means_not_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
 
-    assert hurried_to(port).refund("A1", 500) == NotSent("ConnectionError while connecting")
+    assert hurried_to(port).refund("A1", 500, send_within_seconds=5.0) == NotSent(
+        "ConnectionError while connecting"
+    )
 
 
 @fault(197, "4.0:not-sent")
 def test_a_connection_that_is_never_accepted_means_not_sent_within_the_wall() -> None:
     with full_backlog() as port, within_the_wall():
-        answer = hurried_to(port).refund("A1", 500)
+        answer = hurried_to(port).refund("A1", 500, send_within_seconds=5.0)
 
     assert answer == NotSent("ConnectTimeout while connecting")
 
@@ -165,7 +189,9 @@ def test_a_connection_that_is_never_accepted_means_not_sent_within_the_wall() ->
 @fault(195, "4.0:not-sent")
 def test_a_name_that_does_not_exist_means_not_sent() -> None:
     with within_the_wall():
-        answer = HttpPayments("http://payments.invalid", TOKEN, WALL_SECONDS).refund("A1", 500)
+        answer = HttpPayments("http://payments.invalid", TOKEN, WALL_SECONDS).refund(
+            "A1", 500, send_within_seconds=5.0
+        )
 
     assert isinstance(answer, NotSent)
     assert answer.reason.endswith("while resolving")
@@ -177,7 +203,9 @@ def test_a_resolver_that_hangs_is_left_at_the_wall(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(socket, "getaddrinfo", resolver)
     try:
         with within_the_wall():
-            answer = HttpPayments("http://payments.test", TOKEN, WALL_SECONDS).refund("A1", 500)
+            answer = HttpPayments("http://payments.test", TOKEN, WALL_SECONDS).refund(
+                "A1", 500, send_within_seconds=5.0
+            )
     finally:
         resolver.released.set()
 
@@ -197,7 +225,7 @@ def test_a_resolver_that_hangs_is_left_at_the_wall(monkeypatch: pytest.MonkeyPat
 def test_what_cannot_be_encoded_is_not_sent(
     client: HttpPayments, payments: Payments, order_id: str, amount_cents: int
 ) -> None:
-    assert isinstance(client.refund(order_id, amount_cents), NotSent)
+    assert isinstance(client.refund(order_id, amount_cents, send_within_seconds=5.0), NotSent)
     assert payments.request_count == 0
 
 
@@ -205,10 +233,14 @@ def test_what_cannot_be_encoded_is_not_sent(
     "url", ["", "payments.internal", "ftp://127.0.0.1", "http://", "http://a b", "http://a:b"]
 )
 def test_an_address_that_is_none_sends_nothing(url: str) -> None:
-    assert isinstance(HttpPayments(url, TOKEN, 1.0).refund("A1", 500), NotSent)
+    assert isinstance(HttpPayments(url, TOKEN, 1.0).refund("A1", 500, send_within_seconds=5.0), NotSent)
 
 
 def test_a_token_that_no_header_can_carry_sends_nothing(payments_url: str, payments: Payments) -> None:
-    assert isinstance(HttpPayments(payments_url, "a\r\nb: c", 1.0).refund("A1", 500), NotSent)
-    assert isinstance(HttpPayments(payments_url, "☂", 1.0).refund("A1", 500), NotSent)
+    assert isinstance(
+        HttpPayments(payments_url, "a\r\nb: c", 1.0).refund("A1", 500, send_within_seconds=5.0), NotSent
+    )
+    assert isinstance(
+        HttpPayments(payments_url, "☂", 1.0).refund("A1", 500, send_within_seconds=5.0), NotSent
+    )
     assert payments.request_count == 0
