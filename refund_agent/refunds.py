@@ -86,16 +86,19 @@ class Refunds:
         call: CallPosition,
         order_id: str,
         amount_cents: int,
-        check: PolicyCheck | None = None,
+        make_check: Callable[[], PolicyCheck] | None = None,
         refused: Callable[[Refusal], Answer] = lambda decision: error(f"not sent: {say(decision)}"),
     ) -> Answer | Superseded:
         """Refund once, or say why not. `Superseded`: this worker lost the turn and must stop.
 
-        A refusal by `check` is no attempt: the model may ask for something that the policy allows. What it
-        is told then is up to `refused`.
+        `make_check` may ask the shop, and what it raises is raised here. It is called for a first attempt
+        only: what became of an earlier one is told from the ledger, with the shop away too.
+        A refusal by its check is no attempt: the model may ask for something that the policy allows. What
+        it is told then is up to `refused`.
         """
         if turn.refund_attempted:
             return self._refuse_or_remember(turn, call)
+        check = None if make_check is None else make_check()
         asked_at = self._clock.monotonic()
         if turn.deadline - asked_at < self._needed_seconds:
             return error("not sent: too little time is left in this request; a colleague will follow up")

@@ -130,15 +130,15 @@ class ApprovedRefund:
         if approval.state != "approved" or not approval.is_intact:
             log.error("approval_not_intact", approval_id=approval.id, state=approval.state)
             return error(NOT_WHAT_WAS_APPROVED.say())
-        check = self.eligibility.check_at_claim(
-            approval.customer_id, approval.order_id, approval.amount_cents, approved_by_person=True
-        )
+        customer_id, order_id, amount_cents = approval.customer_id, approval.order_id, approval.amount_cents
         return self.refunds.issue(
             turn,
             call=CallPosition(0, 0),
-            order_id=approval.order_id,
-            amount_cents=approval.amount_cents,
-            check=check,
+            order_id=order_id,
+            amount_cents=amount_cents,
+            make_check=lambda: self.eligibility.check_at_claim(
+                customer_id, order_id, amount_cents, approved_by_person=True
+            ),
         )
 
 

@@ -62,7 +62,10 @@ POLICY_GUARDS = (
     code(
         "an approved refund is still judged",
         AGENT,
-        ("            check=check,\n", "            check=lambda _: Approved(approval.amount_cents, ''),\n"),
+        (
+            "make_check=lambda: self.eligibility.check_at_claim(",
+            "make_check=lambda: (lambda *_, **__: lambda _: Approved(amount_cents, ''))(",
+        ),
         (
             "from refund_agent.refunds import",
             "from refund_agent.policy import Approved\nfrom refund_agent.refunds import",

@@ -53,8 +53,13 @@ def asking(shop: Shop) -> Eligibility:
 
 
 def issue(desk: Desk, shop: Shop, turn: Turn, cents: int, *, customer_id: str = "c-1") -> object:
-    check = asking(shop).check_at_claim(customer_id, "A1", cents)
-    return desk.refunds.issue(turn, call=CallPosition(1, 0), order_id="A1", amount_cents=cents, check=check)
+    return desk.refunds.issue(
+        turn,
+        call=CallPosition(1, 0),
+        order_id="A1",
+        amount_cents=cents,
+        make_check=lambda: asking(shop).check_at_claim(customer_id, "A1", cents),
+    )
 
 
 @pytest.mark.fault(268)
@@ -106,7 +111,7 @@ def test_the_ledger_is_read_at_the_claim_and_not_when_the_check_was_made(desk: D
         "amount_cents": 50_000,
     }
     answer = desk.refunds.issue(
-        second, call=CallPosition(1, 0), order_id="A1", amount_cents=50_000, check=check
+        second, call=CallPosition(1, 0), order_id="A1", amount_cents=50_000, make_check=lambda: check
     )
     assert answer == {
         "error": "not sent: This order was already refunded on 2026-11-20: "

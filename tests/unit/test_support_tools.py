@@ -333,3 +333,27 @@ def test_the_model_is_told_the_receipt(counter: Counter) -> None:
         "status": "pending",
         "amount_cents": 100,
     }
+
+
+# --- The shop goes away once a refund was attempted -------------------------------------------------
+
+
+@pytest.mark.fault(297)
+def test_a_second_refund_call_hears_that_one_was_attempted_although_the_shop_is_away(
+    counter: Counter,
+) -> None:
+    counter.call("issue_refund", order_id="A1", amount_cents=100)
+    counter.shop.is_away = True
+    again = ToolCall("call-2", "issue_refund", json.dumps({"order_id": "A1", "amount_cents": 100}))
+    result = counter.toolbox.answer(counter.turn, CallPosition(2, 0), again)
+    assert isinstance(result, ToolResult)
+    assert "already attempted" in result.content
+    assert counter.sent == [("A1", 100)]
+
+
+@pytest.mark.fault(297)
+def test_a_resumed_turn_hears_of_its_paid_refund_although_the_shop_is_away(counter: Counter) -> None:
+    receipt = counter.call("issue_refund", order_id="A1", amount_cents=100)
+    counter.shop.is_away = True
+    assert counter.call("issue_refund", order_id="A1", amount_cents=100) == receipt
+    assert counter.sent == [("A1", 100)]
