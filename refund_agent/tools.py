@@ -124,9 +124,17 @@ class Toolbox:
             return error("arguments must be a JSON object")
         try:
             arguments = cast("dict[str, Any]", tool.arguments.load(cast("dict[str, Any]", given)))
+            _refuse_unsafe_texts(arguments)
         except ValidationError as invalid:
             return error(f"invalid arguments: {json.dumps(invalid.messages_dict, sort_keys=True)}")
         return tool.run(turn, position, arguments)
+
+
+def _refuse_unsafe_texts(arguments: Mapping[str, object]) -> None:
+    """Raise `ValidationError` for a text that no store could keep, whatever its field allows."""
+    for name, value in arguments.items():
+        if isinstance(value, str) and (unsafe := strict_json.unsafe_character(value)):
+            raise ValidationError({name: [f"must not contain {unsafe}"]})
 
 
 def error(text: str) -> Answer:

@@ -335,6 +335,50 @@ def test_the_model_is_told_the_receipt(counter: Counter) -> None:
     }
 
 
+# --- Text that no store can keep --------------------------------------------------------------------
+
+EXAMPLES: dict[str, object] = {"order_id": "A1", "reason": "They ask for a person.", "amount_cents": 100}
+UNSAFE = ["\x00", "\ud800", "\udbff", "\udc00", "\udfff", "\udc00\ud800"]
+TEXT_ARGUMENTS = [
+    ("get_order", "order_id"),
+    ("check_refund_eligibility", "order_id"),
+    ("issue_refund", "order_id"),
+    ("escalate_to_human", "order_id"),
+    ("escalate_to_human", "reason"),
+]
+
+
+def properties(counter: Counter, name: str) -> dict[str, Any]:
+    (declared,) = [one.parameters["properties"] for one in counter.toolbox.declarations if one.name == name]
+    assert isinstance(declared, dict)
+    return declared
+
+
+def test_every_text_that_a_tool_takes_is_tried_below(counter: Counter) -> None:
+    assert [
+        (one.name, argument)
+        for one in counter.toolbox.declarations
+        for argument, shape in properties(counter, one.name).items()
+        if shape["type"] == "string"
+    ] == TEXT_ARGUMENTS
+
+
+@pytest.mark.fault(298)
+@pytest.mark.parametrize(("name", "argument"), TEXT_ARGUMENTS)
+@pytest.mark.parametrize("character", UNSAFE)
+def test_a_text_that_no_store_can_keep_is_the_tools_error_and_nothing_happens(
+    counter: Counter, name: str, argument: str, character: str
+) -> None:
+    valid = {key: EXAMPLES[key] for key in properties(counter, name)}
+    for text in (character, f"{character}A1", f"A{character}1", f"A1{character}"):
+        answer = counter.call(name, **{**valid, argument: text})
+        assert list(answer) == ["error"]
+        assert answer["error"].startswith(f'invalid arguments: {{"{argument}": ["must not contain')
+        json.dumps(answer, ensure_ascii=False).encode()
+    assert (counter.sent, counter.approvals.asked, counter.conversations.entries) == ([], [], [])
+    assert counter.conversations.owners == {"conv-1": "agent"}
+
+
 # --- The shop goes away once a refund was attempted -------------------------------------------------
 
 
