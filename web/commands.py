@@ -19,6 +19,7 @@ from refund_agent.inspection import (
     UnknownRefund,
     Verdict,
 )
+from web.command_words import PERHAPS_WORDS, WORDS
 
 TAIL_SECONDS = 1.0
 TAIL_MAX = 10_000
@@ -84,16 +85,16 @@ def _refunds(inspection: Inspection) -> AppGroup:
     @refunds.command("resolve")
     @click.argument("turn_id")
     @click.option("--moved/--not-moved", "money_moved", required=True, help="Did the money move?")
-    @click.option("--by", "resolved_by", required=True, help="Who says so.")
-    @click.option("--note", required=True, help="Why: what was looked at.")
-    @click.option("--reference", default="", help="Payments' own reference; required with --moved.")
+    @click.option("--by", "resolved_by", required=True, type=WORDS, help="Who says so.")
+    @click.option("--note", required=True, type=WORDS, help="Why: what was looked at.")
+    @click.option(
+        "--reference", default="", type=PERHAPS_WORDS, help="Payments' own reference; required with --moved."
+    )
     def resolve(*, turn_id: str, money_moved: bool, resolved_by: str, note: str, reference: str) -> None:
         """Answer for an unknown refund whether the money moved. Sends nothing; counts once."""
-        if money_moved and not reference.strip():
+        if money_moved and not reference:
             raise click.UsageError("--moved needs --reference, the refund's id at payments")
-        verdict = Verdict(money_moved, resolved_by.strip(), note.strip(), reference.strip())
-        if not (verdict.resolved_by and verdict.note):
-            raise click.UsageError("--by and --note must not be empty")
+        verdict = Verdict(money_moved, resolved_by, note, reference)
         click.echo(_resolved(turn_id, inspection.resolve(turn_id, verdict)))
 
     return refunds

@@ -11,23 +11,11 @@ from flask.cli import AppGroup
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval, ApprovalState, Decided, NoSuchApproval, NotPending, OwnRequest
 from refund_agent.ports import StoreUnavailable
+from web.command_words import WORDS
 
 OFF: Final = "the support agent is off here (see AUTH_* in the README): there are no approvals"
 AWAY: Final = "the database cannot be asked now"
 NOTHING: Final = "Nothing was changed, nothing was sent."
-
-
-class _Words(click.ParamType[str]):
-    """A text that says something."""
-
-    name = "text"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return it without blanks around it."""
-        return value.strip() or self.fail("must not be empty", param, ctx)
-
-
-WORDS: Final = _Words()
 
 
 def install(app: Flask, desk: ApprovalDesk | None) -> None:

@@ -128,6 +128,14 @@ def test_a_decision_needs_who_and_why(desk: Desk, args: list[str]) -> None:
     assert desk.run("ls")[1].endswith("1 pending\n")
 
 
+@pytest.mark.parametrize("args", [["--by", "a\udcff", "--note", "x"], ["--by", "a", "--note", "\udcffx"]])
+def test_a_decision_in_bytes_that_are_no_text_is_refused(desk: Desk, args: list[str]) -> None:
+    approval = desk.waiting()
+    code, output = desk.run("decline", approval.id, *args)
+    assert (code, "must not contain a lone surrogate" in output) == (2, True)
+    assert desk.run("ls")[1].endswith("1 pending\n")
+
+
 def test_what_waited_too_long_expires_and_can_no_longer_be_approved(desk: Desk) -> None:
     approval = desk.waiting()
     desk.is_due(approval)

@@ -166,6 +166,18 @@ def test_resolving_by_command_needs_who_why_and_the_reference(stores: Stores, fl
     assert (again.exit_code, "already resolved as paid by ann" in again.output) == (1, True)
 
 
+@pytest.mark.parametrize("which", ["--by", "--note", "--reference"])
+@pytest.mark.parametrize("text", ["\udcff", "\x00", " "])
+def test_resolving_by_command_takes_only_words_that_can_be_kept(
+    stores: Stores, flask: FlaskCliRunner, which: str, text: str
+) -> None:
+    turn_id = unknown_refund(stores)
+    words = {"--by": "ann", "--note": "seen in the list", "--reference": "rf-9", which: text}
+    given = [part for option in words.items() for part in option]
+    assert flask.invoke(args=["refunds", "resolve", turn_id, "--moved", *given]).exit_code == 2
+    assert [one.record.turn_id for one in SqlInspection(stores.database).unknown(limit=10)] == [turn_id]
+
+
 @pytest.mark.fault(58)
 def test_of_many_people_who_answer_at_once_one_wins_and_all_read_the_same(
     stores: Stores, inspection: SqlInspection

@@ -182,6 +182,7 @@ def test_another_session_s_word_is_no_use(room: SupportRoom) -> None:
         (b"csrf=a&csrf=b", "application/x-www-form-urlencoded", 422),
         (b"csrf=a&x=%00", "application/x-www-form-urlencoded", 422),
         (b"csrf=%ff", "application/x-www-form-urlencoded", 400),
+        (b"csrf=a&x=%ed%a0%80", "application/x-www-form-urlencoded", 400),
         (b"a=1&" * 30, "application/x-www-form-urlencoded", 400),
         (b"csrf=" + b"x" * 70_000, "application/x-www-form-urlencoded", 413),
         (b"--x\r\n", "multipart/form-data; boundary=x", 415),

@@ -397,3 +397,17 @@ def test_the_member_of_staff_who_is_the_customer_may_not_decide(room: SupportRoo
         tx.execute(update(approvals).values(customer_id="dana"))
     problem_of(decide(room, waiting, "approve"), 403)
     assert room.stage.payments.requests == []
+
+
+@pytest.mark.parametrize("character", ["\x00", "\ud800"])
+def test_what_staff_write_can_be_kept_or_is_refused(room: SupportRoom, waiting: str, character: str) -> None:
+    decision = {"decision": "decline", "reason": f"No.{character}"}
+    problem_of(room.post(f"/support/approvals/{waiting}", decision, by="dana"), 422)
+    approval = room.stage.approvals.find(waiting)
+    assert approval is not None
+    assert approval.state == "pending"
+
+    path = f"/support/conversations/{approval.conversation_id}"
+    said_before = len(body_of(room.get(path))["messages"])
+    problem_of(room.post(f"{path}/messages", {"text": f"Hello.{character}"}, by="dana"), 422)
+    assert len(body_of(room.get(path))["messages"]) == said_before
