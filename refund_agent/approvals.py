@@ -127,7 +127,7 @@ class Approvals(Protocol):
         ...
 
     def broken_off(self) -> list[BrokenOff]:
-        """Return those approved ones whose turn has ended and whose result nobody has told yet."""
+        """Return approved ones whose turn has ended and whose result nobody has told: the oldest, not all."""
         ...
 
 
@@ -143,13 +143,11 @@ def announce(approval: Approval) -> Entry:
 
 
 def announce_result(approval: Approval, told: str) -> Entry:
-    """Say in the conversation what became of an approved refund: once, whoever comes to say it."""
-    return Entry("refund", "system", told, key=result_key(approval.id))
+    """Say in the conversation what became of an approved refund: once, whoever comes to say it.
 
-
-def result_key(approval_id: str) -> str:
-    """Return the key of the one entry that tells an approved refund's result."""
-    return f"{approval_id}:result"
+    The one entry that says it has the approval's own id, by which a store finds those of which nobody did.
+    """
+    return Entry("refund", "system", told, id=approval.id)
 
 
 def bind(customer_id: str, order_id: str, amount_cents: int) -> str:

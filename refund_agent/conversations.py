@@ -34,13 +34,15 @@ class Cursor:
 class Entry:
     """Something said or done outside a turn: a person's words, both ends of a hand-off, an approval.
 
-    An entry with a `key` is recorded once, whoever tries again after a crash.
+    An entry with a `key` or an `id` is recorded once, whoever tries again after a crash. An `id` is for one
+    that a store has to find again: it is the entry's own.
     """
 
     kind: EntryKind
     author: str
     text: str
     key: str = ""
+    id: str = ""
 
 
 LineKind: TypeAlias = EntryKind | Literal["reply", "unanswered"]

@@ -3,10 +3,10 @@
 import uuid
 from typing import Any
 
-from sqlalchemy import Connection, Select, select, update
+from sqlalchemy import Connection, Select, exists, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
-from refund_agent.adapters.sql_entries import add_entry, entry_id
+from refund_agent.adapters.sql_entries import add_entry
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, refund_record
 from refund_agent.adapters.sql_support_tables import approvals, conversations, entries
 from refund_agent.adapters.sql_tables import refunds, turns
@@ -22,7 +22,6 @@ from refund_agent.approvals import (
     OwnRequest,
     announce,
     bind,
-    result_key,
 )
 from refund_agent.ports import StoreUnavailable
 from refund_agent.turn import encode_messages
@@ -31,6 +30,7 @@ TURN_MS = 3600 * 1000
 """How long an approved refund may wait for a broker or a worker before it is given up."""
 DAY_MS = 24 * 3600 * 1000
 MAX_BROKEN_OFF = 100
+"""How many are told at a time; the others are told with the next sweep."""
 _NAMES = uuid.UUID("5d2a1f0e-93c4-4b0b-8a63-1f3c7a0d9e42")
 """The namespace of approvals' ids: a turn that asks again for the same refund finds its first asking."""
 
@@ -59,8 +59,13 @@ _ENDED_WITHOUT_A_WORD = (
         .join(conversations, conversations.c.id == approvals.c.conversation_id)  # old ones are forgotten
         .outerjoin(refunds, refunds.c.turn_id == approvals.c.id)
     )
-    .where(approvals.c.state == "approved", turns.c.state == "ended", turns.c.outcome != "replied")
-    .order_by(turns.c.ended_at_ms.desc())
+    .where(
+        approvals.c.state == "approved",
+        turns.c.state == "ended",
+        turns.c.outcome != "replied",
+        ~exists().where(entries.c.id == approvals.c.id),  # the one that tells its result
+    )
+    .order_by(turns.c.ended_at_ms, approvals.c.id)
     .limit(MAX_BROKEN_OFF)
 )
 
@@ -154,12 +159,9 @@ class SqlApprovals:
             return [self._announced(tx, Approval(*row)) for row in tx.execute(expire).all()]
 
     def broken_off(self) -> list[BrokenOff]:
-        """Return those approved ones whose turn has ended and whose result nobody has told yet."""
-        with self._database.transaction(read_only=True) as tx:
-            ended = tx.execute(_ENDED_WITHOUT_A_WORD).all()
-            results = {row.id: entry_id(result_key(row.id)) for row in ended}
-            told = set(tx.execute(select(entries.c.id).where(entries.c.id.in_(results.values()))).scalars())
-        return [_broken_off(row) for row in ended if results[row.id] not in told]
+        """Return approved ones whose turn has ended and whose result nobody has told: the oldest, not all."""
+        with self._database.statement() as one:
+            return [_broken_off(row) for row in one.execute(_ENDED_WITHOUT_A_WORD)]
 
     def _announced(self, tx: Connection, approval: Approval) -> Approval:
         add_entry(self._database, tx, approval.conversation_id, announce(approval))

@@ -6,11 +6,10 @@ from typing import Any, cast
 from sqlalchemy import func, select, tuple_, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
-from refund_agent.adapters.sql_entries import add_entry, entry_id
+from refund_agent.adapters.sql_entries import add_entry
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, read_outcome, refund_record
 from refund_agent.adapters.sql_support_tables import approvals, conversations, entries
 from refund_agent.adapters.sql_tables import refunds, turns
-from refund_agent.approvals import result_key
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
 from refund_agent.notices import UNANSWERED, UNANSWERED_WITH_REFUND
 from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
@@ -62,7 +61,7 @@ class SqlConversations:
             said = [_lines_of_turn(row) for row in one.execute(_turns_of(conversation_id, MAX_LINES)).all()]
             noted = one.execute(_entries_of(conversation_id)).all()
             approved = one.execute(_approved_refunds(conversation_id)).all()
-        told = {entry_id(result_key(row.turn_id)): refund_record(row) for row in approved}
+        told = {row.turn_id: refund_record(row) for row in approved}  # an entry of that id tells its result
         between = [_line_of_entry(entry, told.get(entry.id)) for entry in noted]
         return sorted([line for turn in said for line in turn] + between, key=lambda line: line.at_ms)
 

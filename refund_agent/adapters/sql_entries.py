@@ -26,9 +26,9 @@ def open_conversation(database: Database, tx: Connection, conversation_id: str, 
 
 
 def add_entry(database: Database, tx: Connection, conversation_id: str, entry: Entry) -> None:
-    """Record an entry; one that is there already, by its key, changes nothing."""
+    """Record an entry; one that is there already, by its id or key, changes nothing."""
     row = {
-        "id": entry_id(entry.key) if entry.key else str(uuid.uuid4()),
+        "id": entry.id or (entry_id(entry.key) if entry.key else str(uuid.uuid4())),
         "conversation_id": conversation_id,
         "kind": entry.kind,
         "author": entry.author,

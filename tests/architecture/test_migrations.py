@@ -1,5 +1,6 @@
 """The migrations make the very tables that the code knows, on the database of this run."""
 
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,21 +11,35 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, inspect, select, text
 from sqlalchemy.engine.interfaces import ReflectedIndex
 from sqlalchemy.exc import DBAPIError
 
 from refund_agent.adapters.sql_database import Database, normalised_url
+from refund_agent.adapters.sql_entries import entry_id
 from refund_agent.adapters.sql_journal import SqlEvents
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_migration import HEAD, current_migration
-from refund_agent.adapters.sql_support_tables import metadata
+from refund_agent.adapters.sql_support_tables import approvals, entries, metadata
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
 from refund_agent.outcomes import CallPosition, Claimed, Paid, RefundRecord, Unknown
 from refund_agent.turn import NewTurn
 
 ROOT = Path(__file__).parents[2]
+APPROVED = {
+    "turn_id": "t",
+    "conversation_id": "c",
+    "customer_id": "ada",
+    "order_id": "A1",
+    "amount_cents": 50_001,
+    "arguments_hash": "",
+    "reason": "",
+    "policy_version": "",
+    "state": "approved",
+    "requested_at_ms": 1,
+    "expires_at_ms": 2,
+}
 
 
 @pytest.fixture
@@ -44,7 +59,8 @@ def config() -> Config:
 def migrate(engine: Engine, config: Config, *, to: str = "head") -> None:
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        (command.downgrade if to == "base" else command.upgrade)(config, to)
+        current = MigrationContext.configure(connection).get_current_revision() or ""
+        (command.downgrade if to == "base" or to < current else command.upgrade)(config, to)
 
 
 def conditions(index: ReflectedIndex) -> list[str]:
@@ -111,6 +127,25 @@ def test_a_migrated_database_is_at_the_revision_that_the_code_needs(engine: Engi
     database = Database(engine.url.render_as_string(hide_password=False))
     assert current_migration(database) == HEAD
     database.close()
+
+
+def test_a_result_that_was_told_before_is_found_by_its_approval(engine: Engine, config: Config) -> None:
+    """It was stored under a hash of the approval's id; looked for by another id it would be told twice."""
+    migrate(engine, config, to="0005")
+    approval = str(uuid.uuid4())
+    told = {"conversation_id": "c", "kind": "refund", "author": "system", "text": "Not sent.", "at_ms": 1}
+    hashed = entry_id(f"{approval}:result")
+    with engine.begin() as tx:
+        tx.execute(approvals.insert().values(APPROVED | {"id": approval}))
+        tx.execute(entries.insert(), [told | {"id": one} for one in (hashed, "another")])
+
+    migrate(engine, config)
+    with engine.connect() as connection:
+        assert set(connection.execute(select(entries.c.id)).scalars()) == {approval, "another"}
+
+    migrate(engine, config, to="0005")
+    with engine.connect() as connection:
+        assert set(connection.execute(select(entries.c.id)).scalars()) == {hashed, "another"}
 
 
 # --- What is written stays written ----------------------------------------------------------------

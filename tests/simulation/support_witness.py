@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from refund_agent.adapters.sql_entries import entry_id
-from refund_agent.approvals import result_key
 from refund_agent.prompts import support_rules
 from tests.simulation.database import SimulatedDatabase
 from tests.simulation.lives import Life
@@ -174,7 +173,7 @@ class SupportWitness(Witness):
 
     def _untold(self) -> list[Asked]:
         approved = [one for one in self.approvals.values() if one.state == "approved"]
-        return [one for one in approved if self._entries(result_key(one.id)) != 1]
+        return [one for one in approved if self._entries(one.id) != 1]
 
     def conclude(self, mirror: object, redis: object) -> None:
         """Hold everything against everything, once all is quiet."""
@@ -183,11 +182,11 @@ class SupportWitness(Witness):
             life = Life(approval.id, "", 0.0)
             self._stage.tally.endings[f"approval {approval.state}"] += 1
             for state in {"pending", approval.state}:
-                told = self._entries(f"{approval.id}:{state}") == 1
+                told = self._entries(entry_id(f"{approval.id}:{state}")) == 1
                 self.lives.must(told, "every state of an approval is told", life, state)
         for approval in self._untold():
             self.lives.must(False, "what became of an approved refund is told", Life(approval.id, "", 0.0))  # noqa: FBT003
 
-    def _entries(self, key: str) -> int:
+    def _entries(self, own_id: str) -> int:
         counted = "SELECT count(*) FROM conversation_entries WHERE id = ?"
-        return int(str(self._database.raw(counted, entry_id(key))[0][0]))
+        return int(str(self._database.raw(counted, own_id)[0][0]))
