@@ -7,11 +7,16 @@ So pressing twice, or two people pressing, finds the one turn, and its one ledge
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from refund_agent.conversations import Entry
 from refund_agent.notices import APPROVED, DECLINED, EXPIRED, WAITS
 from refund_agent.outcomes import RefundRecord
+
+FIRST_PAUSE_SECONDS: Final = 15
+LONGEST_PAUSE_SECONDS: Final = 300
+MOST_PUT_OFF: Final = 16
+"""How often, with these pauses, an approved refund can be put off before its time is over."""
 
 ApprovalState: TypeAlias = Literal["pending", "approved", "declined", "expired"]
 
@@ -129,6 +134,11 @@ class Approvals(Protocol):
     def broken_off(self) -> list[BrokenOff]:
         """Return approved ones whose turn has ended and whose result nobody has told: the oldest, not all."""
         ...
+
+
+def pause_seconds(tries: int) -> int:
+    """Return how long an approved refund waits when the shop was away at so many tries, 15 s to 5 minutes."""
+    return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS << min(tries - 1, MOST_PUT_OFF))
 
 
 def announce(approval: Approval) -> Entry:

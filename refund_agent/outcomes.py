@@ -108,7 +108,7 @@ class OrderBusy:
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
-    """This worker no longer owns the turn: it ended, or another worker resumed it. Stop."""
+    """This worker no longer owns the turn: it ended, was put off, or another worker resumed it. Stop."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,6 +162,13 @@ class Turns(Protocol):
         """End the turn; False when this owner's epoch no longer holds it."""
         ...
 
+    def put_off(self, turn: Turn, *, seconds: int) -> None:
+        """Give the turn back, to be queued again after this pause and a lease, while its deadline allows.
+
+        Does nothing once its refund was attempted, or when this owner's epoch no longer holds it.
+        """
+        ...
+
     def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         """Close the gate and end the turn, unless something came first; return what now stands.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from refund_agent.approvals import Approval, Approvals, announce_result
+from refund_agent.approvals import Approval, Approvals, announce_result, pause_seconds
 from refund_agent.conversations import Conversations
 from refund_agent.eligibility import Eligibility
 from refund_agent.injection import flags
@@ -14,7 +14,8 @@ from refund_agent.loop import Loop
 from refund_agent.notices import APPROVED_NOT_SENT
 from refund_agent.orders import Orders, OrdersUnavailable
 from refund_agent.outcomes import CallPosition, Replied, Superseded, TurnOutcome
-from refund_agent.reasons import NOT_LOOKED_UP, NOT_WHAT_WAS_APPROVED, REFUSED
+from refund_agent.ports import Turns
+from refund_agent.reasons import NOT_WHAT_WAS_APPROVED, REFUSED
 from refund_agent.refunds import Refunds
 from refund_agent.replies import Reply, honest, status_line
 from refund_agent.rewriting import Rewriter
@@ -98,23 +99,28 @@ class SupportAgent:
 
 @dataclass(frozen=True, slots=True)
 class ApprovedRefund:
-    """Sends a refund that a person approved: a turn whose id is the approval's, with no model in it."""
+    """Sends a refund that a person approved: a turn whose id is the approval's, with no model in it.
+
+    A shop that is away uses up nobody's decision: as long as nothing was attempted the turn is put off, for
+    longer each time, until its deadline ends it. Each try judges and claims anew.
+    """
 
     approvals: Approvals
     eligibility: Eligibility
     refunds: Refunds
     conversations: Conversations
     orders: Orders
+    turns: Turns
 
     def run(self, turn: Turn) -> TurnOutcome | Superseded:
-        """Claim, send and settle once; say the result in the conversation."""
+        """Claim, send and settle once; say the result in the conversation. `Superseded` when put off, too."""
         approval = self.approvals.find(turn.id)
         if approval is None:
             return Replied("refused: there is no such approved refund")
         try:
             answer = self._send(turn, approval)
         except OrdersUnavailable:
-            answer = error(NOT_LOOKED_UP.say())
+            return self._put_off(turn)
         if isinstance(answer, Superseded):
             return answer
         if turn.refund is not None:
@@ -125,6 +131,12 @@ class ApprovedRefund:
             told = APPROVED_NOT_SENT.say(reason=why)
         self.conversations.add(approval.conversation_id, announce_result(approval, told))
         return Replied(told)
+
+    def _put_off(self, turn: Turn) -> Superseded:
+        seconds = pause_seconds(turn.epoch)
+        log.warning("approved_refund_put_off", turn_id=turn.id, seconds=seconds)
+        self.turns.put_off(turn, seconds=seconds)
+        return Superseded()
 
     def _send(self, turn: Turn, approval: Approval) -> Answer | Superseded:
         if approval.state != "approved" or not approval.is_intact:

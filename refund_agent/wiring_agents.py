@@ -70,7 +70,9 @@ def build_agents(
         journal=journal,
         rewriter=_rewriter(settings, stores, recorder),
     )
-    approved = ApprovedRefund(approvals, orders.eligibility, refunds, conversations, orders.orders)
+    approved = ApprovedRefund(
+        approvals, orders.eligibility, refunds, conversations, orders.orders, stores.turns
+    )
     return {"support": recorder.agent(support), "approval": recorder.agent(approved)}
 
 

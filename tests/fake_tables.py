@@ -235,6 +235,12 @@ class FakeTurns:
                 row.state, row.outcome = "ended", outcome
             return row is not None
 
+    def put_off(self, turn: Turn, *, seconds: int) -> None:
+        with self._database.transaction("put_off"):
+            row = self._database.owned(turn)
+            if row is not None and not row.refund_attempted:
+                row.state = "queued"
+
     def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         with self._database.transaction("give_up"):
             row = self._database.turns[turn_id]

@@ -156,7 +156,9 @@ class SupportStage:
             journal=self.journal,
             rewriter=self.rewriter,
         )
-        approved = ApprovedRefund(self.approvals, self.eligibility, refunds, self.conversations, self.orders)
+        approved = ApprovedRefund(
+            self.approvals, self.eligibility, refunds, self.conversations, self.orders, self.turns
+        )
         agents = {"support": recorder.agent(support), "approval": recorder.agent(approved)}
         return Runner(turns=self.turns, agents=agents, events=self.events, owner=owner)  # type: ignore[arg-type]  # keys are Agents
 

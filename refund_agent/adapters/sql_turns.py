@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Executable, bindparam, case, func, select, update
+from sqlalchemy import BigInteger, Connection, Executable, bindparam, case, func, select, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_entries import open_conversation
@@ -61,6 +61,11 @@ _MARK_QUEUED = (
 )
 _CHECKPOINT = update(turns).where(OWNED)
 _END = update(turns).where(OWNED).values(state="ended", ended_at_ms=now_ms())
+_PUT_OFF = (
+    update(turns)
+    .where(OWNED, turns.c.refund_attempted.is_(False))
+    .values(state="queued", owner="", queued_at_ms=now_ms() + bindparam("pause_ms", type_=BigInteger()))
+)
 _ENDED = select(turns.c.id).where(turns.c.id.in_(bindparam("ids", expanding=True)), turns.c.state == "ended")
 _WAITING = (
     (turns.c.id == OWN_TURN) & turns.c.state.in_(("stored", "queued")) & (turns.c.deadline_at_ms > now_ms())
@@ -152,6 +157,11 @@ class SqlTurns:
         with self._database.statement() as one:
             ended = {**owned_progress(turn), **outcome_columns(outcome)}
             return one.execute(_END, ended).rowcount == 1
+
+    def put_off(self, turn: Turn, *, seconds: int) -> None:
+        """Give the turn back, to be queued again by a sweeper after this pause and a lease."""
+        with self._database.statement() as one:
+            one.execute(_PUT_OFF, {**owned_progress(turn), "pause_ms": seconds * 1000})
 
     def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         """Close the gate and end the turn, unless something came first; return what now stands.

@@ -15,9 +15,13 @@ class SqlUsage:
         self._database = database
 
     def open_turns(self) -> int:
-        """Return how many turns have not ended; those past their deadline cannot run and do not count."""
+        """Return how many turns have not ended. Those past their deadline cannot run and do not count.
+
+        Nor do those that were put off: they wait for their time and not for a worker.
+        """
         # Named state by state, as the index is by state.
-        is_open = turns.c.state.in_(("stored", "queued", "running")) & (turns.c.deadline_at_ms > now_ms())
+        unended = turns.c.state.in_(("stored", "queued", "running")) & (turns.c.deadline_at_ms > now_ms())
+        is_open = unended & (func.coalesce(turns.c.queued_at_ms, 0) <= now_ms())
         with self._database.statement() as connection:
             return connection.execute(select(func.count()).select_from(turns).where(is_open)).scalar_one()
 

@@ -1,18 +1,21 @@
 """Approved refunds while the shop's own order service cannot be asked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
-from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.sql_approvals import TURN_MS
+from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_orders import SqlOrders
-from refund_agent.adapters.sql_sweeps import SqlSweeps
+from refund_agent.adapters.sql_sweeps import MAX_OWNERS, SqlSweeps
 from refund_agent.adapters.sql_tables import turns
-from refund_agent.approvals import Approval
+from refund_agent.adapters.sql_usage import SqlUsage
+from refund_agent.approvals import MOST_PUT_OFF, Approval, pause_seconds
 from refund_agent.orders import Customer, Order, OrdersUnavailable
-from refund_agent.outcomes import CallPosition, Claimed
-from tests.fakes import calls_refund, says
+from refund_agent.outcomes import CallPosition, Claimed, Superseded
+from refund_agent.sweeper import Sweeper
+from tests.fakes import FakeAudit, FakeEvents, calls_refund, says
 from tests.support_stage import SupportStage
 
 ADA, DANA = "cust-ada", "staff-dana"
@@ -25,7 +28,7 @@ class AwayShop:
     def __init__(self, database: Database) -> None:
         self._orders = SqlOrders(database)
         self.is_away = False
-        self.asked = 0
+        self.before: Callable[[], object] = lambda: None
 
     def find(self, customer_id: str, order_id: str) -> Order | None:
         self._answer()
@@ -44,7 +47,7 @@ class AwayShop:
         return self._orders.customer(customer_id)
 
     def _answer(self) -> None:
-        self.asked += 1
+        self.before()
         if self.is_away:
             raise OrdersUnavailable("away")
 
@@ -83,10 +86,46 @@ def told(stage: SupportStage, approval: Approval) -> list[str]:
     ]
 
 
+def sweep(stage: SupportStage) -> None:
+    sweeps = SqlSweeps(stage.database, lease_seconds=15, payments_timeout_seconds=10)
+    Sweeper(
+        sweeps=sweeps,
+        turns=stage.turns,
+        queue=stage.queue,
+        audit=FakeAudit(),
+        events=FakeEvents(),
+        journal=stage.journal,
+    ).sweep()
+
+
+def change(stage: SupportStage, approval: Approval, **values: object) -> None:
+    with stage.database.transaction() as tx:
+        tx.execute(update(turns).where(turns.c.id == approval.id).values(**values))
+
+
+def queued_for_seconds(stage: SupportStage, approval: Approval) -> int:
+    """How far ahead the turn's next try is."""
+    with stage.database.transaction() as tx:
+        ahead = tx.execute(select(turns.c.queued_at_ms - now_ms()).where(turns.c.id == approval.id))
+        return round(int(ahead.scalar_one()) / 1000)
+
+
+def deliver_all(stage: SupportStage) -> None:
+    """Let a worker take every message that was queued."""
+    queued, stage.queue.queued = stage.queue.queued, []
+    for turn_id in queued:
+        stage.deliver(turn_id)
+
+
+def state_of(stage: SupportStage, approval: Approval) -> str:
+    found = stage.turns.find(approval.id)
+    assert found is not None
+    return found.state
+
+
 def lose_the_worker_of(stage: SupportStage, approval: Approval) -> None:
     """Let the worker that runs the turn fall silent, and another one find that out."""
-    with stage.database.transaction() as tx:
-        tx.execute(update(turns).where(turns.c.id == approval.id).values(lease_until_ms=1))
+    change(stage, approval, lease_until_ms=1)
     SqlSweeps(stage.database, lease_seconds=15, payments_timeout_seconds=10).take_over()
 
 
@@ -109,3 +148,107 @@ def test_a_refund_that_was_paid_before_its_worker_died_is_told_although_the_shop
     (line,) = told(stage, approved)
     assert line.startswith("Refund sent: 500.01 for order ORD-1005")
     assert stage.payments.requests == [(ORDER, CENTS)]
+
+
+# --- Nothing was attempted ------------------------------------------------------------------------
+
+
+@pytest.mark.fault(300)
+def test_a_hiccup_of_the_shop_uses_up_no_approval(
+    stage: SupportStage, shop: AwayShop, approved: Approval
+) -> None:
+    shop.is_away = True
+    deliver_all(stage)
+    sweep(stage)
+    deliver_all(stage)
+    assert (state_of(stage, approved), stage.queue.queued, told(stage, approved)) == ("queued", [], [])
+    assert stage.ledger.find(approved.id) is None
+
+    shop.is_away = False
+    change(stage, approved, queued_at_ms=1)
+    sweep(stage)
+    deliver_all(stage)
+    assert stage.payments.requests == [(ORDER, CENTS)]
+    (line,) = told(stage, approved)
+    assert line.startswith("Refund sent: 500.01 EUR for order ORD-1005")
+
+
+@pytest.mark.fault(300)
+def test_a_shop_that_stays_away_is_asked_more_and_more_seldom(
+    stage: SupportStage, shop: AwayShop, approved: Approval
+) -> None:
+    shop.is_away = True
+    pauses: list[int] = []
+    for _ in range(7):
+        stage.deliver(approved.id)
+        pauses.append(queued_for_seconds(stage, approved))
+    assert pauses == [15, 30, 60, 120, 240, 300, 300]
+
+
+@pytest.mark.fault(300)
+def test_what_the_shop_could_not_answer_by_the_deadline_is_told_as_not_sent(
+    stage: SupportStage, shop: AwayShop, approved: Approval
+) -> None:
+    shop.is_away = True
+    deliver_all(stage)
+    change(stage, approved, deadline_at_ms=1)
+    sweep(stage)
+    assert [stage.approval_desk.tell_broken_off() for _ in range(2)] == [1, 0]
+    assert told(stage, approved) == [
+        "The approved refund was not sent: it could not be carried out in time. No money moved."
+    ]
+
+    shop.is_away = False
+    stage.deliver(approved.id)
+    assert stage.payments.requests == []
+
+
+def test_a_worker_that_hears_of_the_outage_too_late_puts_nothing_off(
+    stage: SupportStage, shop: AwayShop, approved: Approval
+) -> None:
+    """It was thought dead, and another has sent the refund meanwhile."""
+
+    def others_go_on() -> None:
+        shop.before = lambda: None
+        lose_the_worker_of(stage, approved)
+        stage.deliver(approved.id)
+        shop.is_away = True
+
+    shop.before = others_go_on
+    assert stage.deliver(approved.id) == Superseded()
+    assert (state_of(stage, approved), stage.payments.requests) == ("ended", [(ORDER, CENTS)])
+    assert len(told(stage, approved)) == 1
+
+
+def test_tries_that_the_shop_did_not_answer_count_as_no_lost_workers(
+    stage: SupportStage, shop: AwayShop, approved: Approval
+) -> None:
+    shop.is_away = True
+    for _ in range(MOST_PUT_OFF):
+        stage.deliver(approved.id)
+    for _ in range(MAX_OWNERS - 1):
+        assert stage.turns.begin(approved.id, owner="dies") is not None
+        change(stage, approved, lease_until_ms=1)
+        sweep(stage)
+        assert state_of(stage, approved) == "queued"
+
+    assert stage.turns.begin(approved.id, owner="dies") is not None
+    change(stage, approved, lease_until_ms=1)
+    sweep(stage)
+    assert state_of(stage, approved) == "ended"
+
+
+def test_no_more_tries_fit_in_its_time_than_are_allowed_for() -> None:
+    assert sum(pause_seconds(tries) for tries in range(1, MOST_PUT_OFF + 1)) * 1000 >= TURN_MS
+
+
+def test_refunds_that_are_put_off_take_no_customers_place(
+    stage: SupportStage, shop: AwayShop, approved: Approval
+) -> None:
+    usage = SqlUsage(stage.database)
+    assert usage.open_turns() == 1
+    shop.is_away = True
+    stage.deliver(approved.id)
+    assert usage.open_turns() == 0
+    change(stage, approved, queued_at_ms=1)
+    assert usage.open_turns() == 1

@@ -38,7 +38,7 @@ NAMES = [
     *["begin"] * 2,
     *["claim"] * 3,
     *["settle"] * 3,
-    *["checkpoint", "end", "give_up", "find", "owner_dies"],
+    *["checkpoint", "end", "put_off", "give_up", "find", "owner_dies"],
 ]
 ANSWERS: list[PaymentAnswer] = [
     Paid("re-1", "succeeded", 500),
@@ -96,6 +96,8 @@ class Side:
                 return self.turns.checkpoint(turn)
             case "end":
                 return self.turns.end(turn, Replied("done"))
+            case "put_off":
+                self.turns.put_off(turn, seconds=60)
         return None
 
     def owner_dies(self, turn_id: str) -> bool:

@@ -120,6 +120,31 @@ def test_a_stale_owner_writes_nothing(stores: Stores) -> None:
     assert found.state == "queued"
 
 
+def test_a_turn_that_is_put_off_can_begin_again_with_what_it_knew(stores: Stores) -> None:
+    turn = stores.running()
+    turn.messages.append(UserMessage("one more"))
+    stores.turns.put_off(turn, seconds=60)
+    again = stores.turns.begin(turn.id, owner="w2")
+    assert again is not None
+    assert (again.epoch, again.messages) == (2, turn.messages)
+
+
+def test_a_turn_that_is_put_off_is_queued_after_its_pause_and_not_before(stores: Stores) -> None:
+    turn = stores.running()
+    stores.turns.put_off(turn, seconds=60)
+    assert (stores.sweeps.take_over(), stores.sweeps.requeue_lost()) == ([], [])
+    stores.age_queued(turn.id)
+    assert stores.sweeps.requeue_lost() == [turn.id]
+
+
+def test_a_turn_whose_refund_was_attempted_is_not_put_off(stores: Stores) -> None:
+    turn, _ = stores.claimed()
+    stores.turns.put_off(turn, seconds=60)
+    found = stores.turns.find(turn.id)
+    assert found is not None
+    assert found.state == "running"
+
+
 @pytest.mark.parametrize(
     "outcome",
     [

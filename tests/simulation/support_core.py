@@ -85,7 +85,7 @@ class SupportCore(Core):
             limiter=MoodyLimiter(self.stage),
             journal=journal,
         )
-        approved = of_agents.ApprovedRefund(approvals, eligibility, refunds, conversations, orders)
+        approved = of_agents.ApprovedRefund(approvals, eligibility, refunds, conversations, orders, turns)
         return {"support": recorder.agent(support), "approval": recorder.agent(approved)}
 
 
