@@ -24,7 +24,8 @@ _DONE: Final = re.compile(
 )
 _NEGATED: Final = re.compile(
     r"\b(?:not|no|never|cannot|can't|couldn't|wasn't|hasn't|haven't|isn't|unable|unless|if|whether|would|could|once|when"
-    r"|nicht|kein(?:e|en|er)?|nie|wenn|falls|sobald|ob|no se|nunca|si|cuando|pas|jamais|non|mai|se)\b|n't\b",
+    r"|nicht|kein(?:e|en|er)?|nie|wenn|falls|sobald|ob|no se|nunca|si|cuando|pas|jamais|non|mai"
+    r"|se(?!\s+(?:han?|l[eo]s?|te|nos)\b))\b|n't\b",  # Italian "if", and not Spanish "se ha reembolsado"
     re.IGNORECASE,
 )
 _MONEY: Final = re.compile(
@@ -33,7 +34,28 @@ _MONEY: Final = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE: Final = re.compile(r"[^.!?\n]*(?:[.!?](?=\d)[^.!?\n]*)*(?:[.!?]+|\n+|$)\s*")
-_AMOUNT: Final = re.compile(r"(?<![\w.-])(\d{1,7})(?:[.,](\d{2}))?(?![\w-])")
+
+_SPACE: Final = " \u00a0\u2009\u202f"
+_CODE: Final = (
+    "(?:AED|ARS|AUD|BGN|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KRW|MXN|MYR|NOK"
+    "|NZD|PEN|PHP|PLN|RON|RSD|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR|(?i:eur|usd|gbp|chf))"
+)
+_SIGN: Final = "[$£-¥฿₠-⃀]"
+_WORD: Final = r"(?i:euros?|dollars?|d[oó]lar(?:es)?|pounds?|francs?|franken|pesos?|kr|zł|kč)"
+_AMOUNT: Final = re.compile(
+    rf"""
+    (?: (?P<before> (?: {_SIGN} | (?<![^\W\d_]){_CODE} ) [{_SPACE}]? )
+      | (?<! [\w\-\#] ) (?<! \d[.,'’] ) )               # not within an id, a date or another figure
+    (?: (?P<grouped> [1-9]\d{{0,2}} (?P<mark> [.,'’{_SPACE}] ) \d{{3}} (?: (?P=mark) \d{{3}} ){{0,5}} )
+        (?: (?!(?P=mark)) [.,] (?: (?P<grouped_cents> \d{{1,2}} ) | (?P<grouped_dash> [-–—] ) ) )?
+      | (?P<lakhs> [1-9]\d? (?: ,\d\d ){{1,5}} ,\d{{3}} ) (?: \. (?P<lakhs_cents> \d{{1,2}} ) )?
+      | (?P<plain> \d{{1,16}} ) (?: [.,] (?: (?P<cents> \d{{1,2}} ) | (?P<dash> [-–—] ) ) )? )
+    (?: (?P<after> [{_SPACE}\-]? (?: {_SIGN}(?!\d) | (?:{_CODE}|{_WORD})(?!\w) ) )
+      | (?! \w | [.,'’]\d ) (?(before) | (?! - | [{_SPACE}]?(?: % | (?i:uhr|h)\b ) ) ) )
+    """,  # noqa: RUF001 - typographic apostrophes and dashes are what people write
+    re.VERBOSE,
+)
+"""A figure as English, German, Spanish and Swiss texts write it, with the currency that it stands with."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -42,6 +64,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 LAST_LATIN_LETTER: Final = 0x24F
+DECIMALS: Final = 2
 
 
 def claims_money_moved(sentence: str) -> bool:
@@ -56,5 +79,18 @@ def speaks_of_money(text: str) -> bool:
 
 
 def amounts_cents(sentence: str) -> set[int]:
-    """Return every figure that reads as an amount with decimals, in cents."""
-    return {int(whole) * 100 + int(cents) for whole, cents in _AMOUNT.findall(sentence) if cents}
+    """Return every figure that is an amount of money, in cents: with a currency, or with two decimals.
+
+    An order's number, a date and a count of days have neither.
+    """
+    return {cents for found in _AMOUNT.finditer(sentence) if (cents := _cents(found)) is not None}
+
+
+def _cents(found: re.Match[str]) -> int | None:
+    """Return the figure's cents, or None when it is no amount."""
+    whole = found["grouped"] or found["lakhs"] or found["plain"]
+    cents = found["grouped_cents"] or found["lakhs_cents"] or found["cents"] or ""
+    has_currency = found["before"] or found["after"] or found["grouped_dash"] or found["dash"]
+    if not has_currency and len(cents) < DECIMALS:
+        return None
+    return int(re.sub(r"\D", "", whole)) * 100 + int(cents.ljust(DECIMALS, "0"))

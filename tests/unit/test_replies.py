@@ -1,6 +1,7 @@
 """What the customer reads about money is made by code from the ledger."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -31,12 +32,28 @@ def test_a_paid_refund_is_told_with_amount_order_and_reference() -> None:
 
 
 @pytest.mark.fault(275)
-@pytest.mark.parametrize("text", ["I have refunded 500.00 to you.", "The refund of 49,98 was issued."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have refunded 500.00 to you.",
+        "The refund of 49,98 was issued.",
+        "I have refunded 500 EUR.",
+        "Es wurden 5.000 € erstattet.",
+        "Se han reembolsado 1 049,99 €.",
+    ],
+)
 def test_a_claim_of_another_amount_is_taken_out(text: str) -> None:
     told = reply(text, record("paid"))
     assert text not in told.text
     assert told.corrections == (text,)
     assert "49.99 EUR" in told.text
+
+
+@pytest.mark.fault(301)
+@pytest.mark.parametrize("written", ["$1,234.50", "1.234,50 €", "1 234,50 €", "1\u202f234,50 €", "1'234.50"])
+def test_a_true_claim_stands_however_its_amount_is_written(written: str) -> None:
+    text = f"I have refunded {written} for order 1001 within 14 days."
+    assert reply(text, replace(record("paid"), amount_cents=123_450)).corrections == ()
 
 
 @pytest.mark.fault(272, 276)
@@ -52,6 +69,8 @@ def test_a_claim_of_another_amount_is_taken_out(text: str) -> None:
         "Ihre Rückerstattung wurde veranlasst.",
         "Dein Geld ist unterwegs.",
         "Su reembolso ha sido procesado.",
+        "Se han reembolsado 20 € en su tarjeta.",
+        "Se le ha devuelto el importe.",
         "El dinero ya está en camino.",
         "Votre remboursement a été effectué.",
         "Il rimborso è stato inviato.",
@@ -90,6 +109,8 @@ def test_a_claim_that_the_row_contradicts_is_taken_out_and_the_state_is_told(
         "If the refund was sent you will see it.",
         "Es wurde noch nichts erstattet, wenn die Ware fehlt.",
         "No refund has been issued.",
+        "No se ha reembolsado nada.",
+        "Se il rimborso è stato inviato, lo vedrà.",
     ],
 )
 def test_an_honest_sentence_is_no_claim(text: str) -> None:
