@@ -75,11 +75,6 @@ NOT_CONFIRMED_YET: Final = Notice(
     "Eine frühere Erstattung dieser Bestellung ist noch nicht bestätigt.",
     "Un reembolso anterior de este pedido aún no está confirmado.",
 )
-NOT_LOOKED_UP: Final = Notice(
-    "the order could not be looked up; nothing was sent",
-    "Die Bestellung konnte nicht abgefragt werden; es wurde nichts gesendet.",
-    "No se pudo consultar el pedido; no se envió nada.",
-)
 NOT_WHAT_WAS_APPROVED: Final = Notice(
     "it is not what a colleague approved",
     "Sie ist nicht das, was unser Team genehmigt hat.",
@@ -107,6 +102,6 @@ REASONS: Final = (
         REFUNDED_ON,
         REFUNDED,
     ),
-    *(NOT_THIS_MUCH, NEEDS_APPROVAL, NO_TIME, NOT_CONFIRMED_YET, NOT_LOOKED_UP, NOT_WHAT_WAS_APPROVED),
+    *(NOT_THIS_MUCH, NEEDS_APPROVAL, NO_TIME, NOT_CONFIRMED_YET, NOT_WHAT_WAS_APPROVED),
     *(NOT_IN_TIME, REFUSED),
 )

@@ -15,7 +15,7 @@ MAX_EVENTS: Final = 500
 """A turn has at most five completions, but one of them may ask for any number of calls."""
 PAGE: Final = 100
 APPEND_TRIES: Final = 40
-"""Two writers of a turn are the most there should be; each conflict lets one of them through, and is quick."""
+"""Two writers of a turn are the most there should be; each conflict lets one of them through, quickly."""
 
 _TURN = bindparam("own_turn", type_=String)
 _NEXT = (

@@ -140,7 +140,8 @@ def test_a_refund_that_was_paid_before_its_worker_died_is_told_although_the_shop
     assert turn is not None
     claim = stage.ledger.claim(turn, call=CallPosition(0, 0), order_id=ORDER, amount_cents=CENTS)
     assert isinstance(claim, Claimed)
-    stage.ledger.settle(claim.record, epoch=turn.epoch, answer=stage.payments.refund(ORDER, CENTS))
+    receipt = stage.payments.refund(ORDER, CENTS, send_within_seconds=5.0)
+    stage.ledger.settle(claim.record, epoch=turn.epoch, answer=receipt)
     lose_the_worker_of(stage, approved)
     shop.is_away = True
 

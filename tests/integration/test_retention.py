@@ -152,6 +152,7 @@ def test_an_unknown_refund_keeps_its_conversation_until_a_person_has_answered(
     }
     inspection = SqlInspection(past.stores.database)
     for turn_id in (turn.id, lone.id):
+        past.stores.age_claim(turn_id)
         inspection.resolve(turn_id, Verdict(money_moved=False, resolved_by="ann", note="x", reference=""))
     purge(flask)
     assert past.left()["conversations"] == 1, "the answer was told in it, so it is young again"
