@@ -36,7 +36,7 @@ class Figures:
     `allowed`, `denied` and `to_a_person` count turns in which the policy said so at least once; `approvals`
     are refunds that wait or waited for a decision, `handed_over` conversations given to a person. `paid` and
     `unknown` count refunds by what their ledger row says now. `flagged` and `corrected` count turns.
-    `cost_microdollars` is that of the turns whose cost is known, `unpriced` how many are not.
+    `cost_microdollars` is that of `priced_completions`: those of turns in which each one had a price.
     Times are of ended turns, from stored to ended; None when there is none.
     """
 
@@ -54,7 +54,8 @@ class Figures:
     corrected: int = 0
     tokens: int = 0
     cost_microdollars: int = 0
-    unpriced: int = 0
+    completions: int = 0
+    priced_completions: int = 0
     median_ms: int | None = None
     slowest_twentieth_ms: int | None = None
 

@@ -55,6 +55,12 @@ class TurnFile:
     is_whole: bool = True
 
     @property
+    def known_cost_microdollars(self) -> int | None:
+        """What its completions cost; one that was never answered told neither tokens nor a cost."""
+        nobody_told = self.record.completions_used > 0 and not (self.tokens_used or self.cost_microdollars)
+        return None if nobody_told else self.cost_microdollars
+
+    @property
     def worker_is_silent(self) -> bool:
         """Whether a worker has the turn and has not renewed its lease in time."""
         lease = self.times.lease_until

@@ -51,7 +51,7 @@ def read_timeline(file: TurnFile) -> Timeline:
         ended_ms=fold.since_stored(times.ended),
         workers=_worker(record.epoch),
         tokens_used=file.tokens_used,
-        cost_microdollars=file.cost_microdollars,
+        cost_microdollars=file.known_cost_microdollars,
         is_recorded=bool(file.events),
         worker_is_silent=file.worker_is_silent,
         resolution=file.resolution,

@@ -50,6 +50,9 @@ def _says(decision: str) -> ColumnElement[bool]:
     return (events.c.kind == "policy") & events.c.body.contains(f'"decision":"{decision}"', autoescape=True)
 
 
+_PRICED = turns.c.cost_microdollars.is_not(None) & (turns.c.cost_microdollars + turns.c.tokens_used > 0)
+"""A completion that nobody answered told no tokens and added no cost: that is no price of nothing."""
+
 _TURNS = (
     select(
         _part(turns.c.created_at_ms),
@@ -58,7 +61,8 @@ _TURNS = (
         _counted(turns.c.outcome == "replied").label("replied"),
         func.coalesce(func.sum(turns.c.tokens_used), 0).label("tokens"),
         func.coalesce(func.sum(turns.c.cost_microdollars), 0).label("cost_microdollars"),
-        _counted(turns.c.cost_microdollars.is_(None)).label("unpriced"),
+        func.coalesce(func.sum(turns.c.completions_used), 0).label("completions"),
+        func.coalesce(func.sum(case((_PRICED, turns.c.completions_used))), 0).label("priced_completions"),
     )
     .where(turns.c.created_at_ms >= _SINCE, _BY_A_MODEL)
     .group_by("part")

@@ -110,14 +110,16 @@ def test_times_are_the_nearest_rank_of_ended_turns(stage: SupportStage) -> None:
     assert found.parts[0].median_ms == 1_000
 
 
-def test_a_cost_that_is_not_known_is_counted_as_such(stage: SupportStage) -> None:
-    say(stage, "Hi", says("Hello."))
-    priced = say(stage, "Hi", says("Hello."))
+def test_completions_are_counted_with_a_price_and_without(stage: SupportStage) -> None:
+    say(stage, "Refund", calls_refund("ORD-1001", 4999), says("Done."))
+    priced, free, timed_out = (say(stage, "Hi", says("Hello.")) for _ in range(3))
     change(stage, priced.id, cost_microdollars=70)
+    change(stage, free.id, cost_microdollars=0, tokens_used=9)
+    change(stage, timed_out.id, cost_microdollars=0, tokens_used=0)
 
     total = over(stage).total
 
-    assert (total.cost_microdollars, total.unpriced) == (70, 1)
+    assert (total.completions, total.priced_completions, total.cost_microdollars) == (5, 2, 70)
 
 
 def test_a_customer_who_writes_a_verdict_changes_no_figure(stage: SupportStage) -> None:

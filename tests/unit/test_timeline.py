@@ -344,3 +344,16 @@ def test_whatever_events_are_left_nothing_raises_and_no_time_is_invented(
 def test_a_turn_that_ended_by_its_budget_says_so() -> None:
     ended = file(record=replace(RECORD, outcome=BudgetExhausted(), completions_used=0))
     assert only(read_timeline(ended), Ending)[1] == Ending(BudgetExhausted())
+
+
+@pytest.mark.parametrize(
+    ("completions", "tokens", "cost", "known"),
+    [(2, 0, 0, None), (2, 9, 0, 0), (2, 9, 70, 70), (2, 9, None, None), (0, 0, 0, 0)],
+    ids=["never answered", "a price of nothing", "priced", "no price", "none made"],
+)
+def test_completions_that_nobody_answered_did_not_cost_nothing(
+    completions: int, tokens: int, cost: int | None, known: int | None
+) -> None:
+    record = replace(RECORD, completions_used=completions)
+    told = replace(file(record=record), tokens_used=tokens, cost_microdollars=cost)
+    assert read_timeline(told).cost_microdollars == known

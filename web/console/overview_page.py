@@ -31,6 +31,7 @@ class Figure:
     of: Callable[[Figures], int | None]
     write: Callable[[Figures], str]
     leads_to: str = ""
+    remark: Callable[[Figures], str] = lambda _: ""
 
 
 def _count(name: str, meaning: str, of: Callable[[Figures], int], leads_to: str = "") -> Figure:
@@ -46,8 +47,19 @@ def _time(name: str, meaning: str, of: Callable[[Figures], int | None]) -> Figur
 
 
 def _write_cost(figures: Figures) -> str:
-    nothing_known = figures.unpriced == figures.turns and figures.turns > 0
-    return write_cost(None if nothing_known else figures.cost_microdollars)
+    if figures.completions and not figures.priced_completions:
+        return write_cost(None)
+    cost = write_cost(figures.cost_microdollars)
+    return cost if figures.priced_completions == figures.completions else f"at least {cost}"
+
+
+def _say_what_had_a_price(figures: Figures) -> str:
+    """Say how many completions the cost is of, unless it is of all."""
+    if figures.priced_completions == figures.completions:
+        return ""
+    if not figures.priced_completions:
+        return f"None of {figures.completions:,} completions had a price (MODEL_PRICES)"
+    return f"{figures.priced_completions:,} of {figures.completions:,} completions had a price"
 
 
 FIGURES: Final = (
@@ -68,7 +80,13 @@ FIGURES: Final = (
     ),
     _count("Corrected", "replies that claimed what the ledger does not back", lambda f: f.corrected),
     _count("Tokens", "read and written by the model", lambda f: f.tokens),
-    Figure("Cost", "of turns whose cost is known", lambda f: f.cost_microdollars, _write_cost),
+    Figure(
+        "Cost",
+        "of what the model read and wrote",
+        lambda f: f.cost_microdollars,
+        _write_cost,
+        remark=_say_what_had_a_price,
+    ),
     _time("Median time", "from a message to its ending", lambda f: f.median_ms),
     _time("95% within", "the slowest twentieth took longer", lambda f: f.slowest_twentieth_ms),
 )
@@ -95,14 +113,20 @@ def plot(figure: Figure, overview: Overview) -> Plot:
     sizes = [figure.of(part) or 0 for part in overview.parts]
     most = max(sizes)
     best = overview.parts[sizes.index(most)]
-    unpriced = overview.total.unpriced if figure.name == "Cost" else 0
     return Plot(
         figure=figure,
         value=figure.write(overview.total),
-        note=f"{unpriced:,} more turns have a cost that is not known" if unpriced else "",
+        note=figure.remark(overview.total),
         heights=tuple(max(1, HEIGHT * size // most) if size else 0 for size in sizes),
-        highest=figure.write(best) if most else "none",
+        highest=_write_highest(figure, best if most else overview.total),
     )
+
+
+def _write_highest(figure: Figure, figures: Figures) -> str:
+    """Write the most that a part had; where none had anything, that is nothing unless it is not known."""
+    if figure.of(figures):
+        return figure.write(figures)
+    return "none" if not figure.remark(figures) else write_cost(None)
 
 
 def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> None:

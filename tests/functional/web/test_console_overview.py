@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.overview import Figures, Overview
@@ -87,8 +87,33 @@ def test_figures_that_are_nothing_have_no_bars() -> None:
     assert drawn("Messages", Figures(), Figures()) == ("0", (0, 0), "")
 
 
-def test_a_cost_that_is_partly_known_says_what_is_missing() -> None:
-    partly = Figures(turns=5, cost_microdollars=12_300, unpriced=2)
-    assert drawn("Cost", partly)[0::2] == ("$0.0123", "2 more turns have a cost that is not known")
-    assert drawn("Cost", Figures(turns=2, unpriced=2))[0] == "not known"
-    assert drawn("Cost", Figures())[0] == "$0.0000"
+def test_a_cost_that_is_partly_known_is_the_least_and_says_of_how_many_completions() -> None:
+    partly = Figures(turns=5, completions=12, priced_completions=7, cost_microdollars=12_300)
+    assert drawn("Cost", partly)[0::2] == ("at least $0.0123", "7 of 12 completions had a price")
+
+
+def test_a_cost_of_which_nothing_is_known_is_not_nothing() -> None:
+    found = Figures(turns=3, completions=4)
+    assert drawn("Cost", found)[0::2] == ("not known", "None of 4 completions had a price (MODEL_PRICES)")
+
+
+def test_a_cost_that_is_wholly_known_is_said_without_a_remark() -> None:
+    found = Figures(turns=3, completions=4, priced_completions=4, cost_microdollars=100)
+    assert drawn("Cost", found)[0::2] == ("$0.0001", "")
+    assert drawn("Cost", Figures())[0::2] == ("$0.0000", "")
+
+
+def test_turns_of_which_only_one_cost_nothing_do_not_cost_nothing(room: SupportRoom, dana: Visitor) -> None:
+    """One that was over before any completion costs nothing, and does not make the others cheap."""
+    for _ in range(2):
+        room.chat("Hello", says("Hello."))
+    with room.stage.database.transaction() as tx:
+        free = select(turns.c.id).limit(1).scalar_subquery()
+        tx.execute(update(turns).where(turns.c.id == free).values(completions_used=0, cost_microdollars=0))
+
+    answer = dana.get(PAGE)
+
+    assert "Cost not known" in text_of(answer)
+    assert "None of 1 completions had a price" in text_of(answer)
+    assert 'aria-label="Cost over time, at most not known in an hour"' in answer.text
+    assert "$" not in answer.text.split("<tbody>")[1].split("</tr>")[-2], "the present hour"
