@@ -12,6 +12,7 @@ from refund_agent.outcomes import (
     NotAccepted,
     ProviderFailed,
     ProviderTimedOut,
+    RefundRecord,
     Replied,
     TurnOutcome,
 )
@@ -54,7 +55,7 @@ DECISIONS: Final[Mapping[str, tuple[str, Tone]]] = {
     "needs_approval": ("a person must decide", "doubt"),
 }
 _CLAIMS: Final[Mapping[str, tuple[str, Tone]]] = {
-    "claimed": ("Cleared to send", "good"),
+    "claimed": ("Cleared to send", ""),
     "already_decided": ("Not sent: this message's refund was decided before", "bad"),
     "order_busy": ("Not sent: the order's last refund is not confirmed yet", "doubt"),
     "refused_by_policy": ("Not sent: not cleared by the policy", "doubt"),
@@ -70,16 +71,18 @@ REFUNDS: Final[Mapping[GateState, tuple[str, Tone]]] = {
 }
 
 
-def name_step(what: What) -> tuple[str, Family, Tone]:
-    """Return a step's name, what colours it, and whether it is good or bad news."""
+def name_step(what: What, refund: RefundRecord | None = None) -> tuple[str, Family, Tone]:
+    """Return a step's name, what colours it, and whether it is good or bad news.
+
+    `refund` is the turn's: a tool that asked for it has not failed while nobody knows what became of it.
+    """
     match what:
         case Waiting() | Unattended() | Backoff():
             return _name_wait(what)
         case Completion():
             return _name_completion(what)
-        case ToolUse(_, tool):
-            name = _TOOLS.get(tool, f"Asked for a tool that does not exist: {tool}")
-            return name, "tool", "bad" if what.ok is False else ""
+        case ToolUse():
+            return _name_tool(what, refund)
         case Judged() | ClaimTried() | Sent() | Lapsed():
             return _name_money(what)
         case Flagged() | Corrected() | HandedOff() | Noted():
@@ -121,7 +124,19 @@ def _name_completion(made: Completion) -> tuple[str, Family, Tone]:
     name = f"Thought, completion {made.number} of {MAX_COMPLETIONS}"
     if made.timed_out:
         return f"{name}: timed out", "think", "bad"
-    return (f"{name}: failed", "think", "bad") if made.problem else (name, "think", "")
+    if made.problem:
+        return f"{name}: failed", "think", "bad"
+    return (f"{name}: cut short", "think", "doubt") if made.truncated else (name, "think", "")
+
+
+def _name_tool(use: ToolUse, refund: RefundRecord | None) -> tuple[str, Family, Tone]:
+    name = _TOOLS.get(use.tool, f"Asked for a tool that does not exist: {use.tool}")
+    if use.ok is not False:
+        return name, "tool", ""
+    its_state = refund.state if refund is not None and refund.call == use.call else ""
+    if its_state in {"claimed", "unknown", "paid"}:  # paid: somebody found out later
+        return f"{name}: no clear answer", "tool", "doubt"
+    return f"{name}: answered with an error", "tool", "bad"
 
 
 def _name_money(what: Judged | ClaimTried | Sent | Lapsed) -> tuple[str, Family, Tone]:

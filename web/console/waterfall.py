@@ -109,7 +109,7 @@ def _bar(start_ms: int, end_ms: int, total_ms: int) -> Bar:
 
 
 def _row(step: Step, number: int, *, timeline: Timeline, total_ms: int, currency: str) -> Row:
-    name, family, tone = name_step(step.what)
+    name, family, tone = name_step(step.what, timeline.record.refund)
     until = timeline.now_ms if step.state == "open" else step.end_ms
     start = step.start_ms if step.start_ms is not None else step.end_ms
     bar = None if start is None else _bar(start, start if until is None else until, total_ms)
