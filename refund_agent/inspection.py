@@ -3,6 +3,7 @@
 Nothing here sends. Resolving an unknown refund records who, when and why, and happens once.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -47,22 +48,6 @@ class Inspected:
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownRefund:
-    """A refund whose answer was lost, as the person who resolves it needs to see it.
-
-    `customer_id` and `conversation_id` are empty where they are not known any more, or never were.
-    """
-
-    record: RefundRecord
-    age_seconds: float
-    sent_at_ms: int
-    evidence: str
-    late_answer: str
-    customer_id: str
-    conversation_id: str
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """A person's answer to "did the money move?". `reference` is payments' own, when it did."""
 
@@ -87,6 +72,24 @@ class AlreadyResolved:
     resolved_by: str
     note: str
     resolved_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownRefund:
+    """A refund whose answer was lost, as the person who resolves it needs to see it.
+
+    `customer_id` and `conversation_id` are empty where they are not known any more, or never were. `answer`
+    is a person's, None as long as nobody has resolved it.
+    """
+
+    record: RefundRecord
+    age_seconds: float
+    sent_at_ms: int
+    evidence: str
+    late_answer: str
+    customer_id: str
+    conversation_id: str
+    answer: AlreadyResolved | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,8 @@ class Inspection(Protocol):
         """Return one turn, or None."""
         ...
 
-    def unknown(self, *, limit: int) -> list[UnknownRefund]:
-        """Return refunds whose outcome is unknown, oldest first."""
+    def unknown(self, *, limit: int, also: Collection[str] = ()) -> list[UnknownRefund]:
+        """Return refunds whose outcome is unknown, oldest first; `also` those of these that were resolved."""
         ...
 
     def resolve(self, turn_id: str, verdict: Verdict) -> Resolution:

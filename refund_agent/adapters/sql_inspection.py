@@ -1,6 +1,6 @@
 """What an operator sees of turns and refunds in SQL; an unknown one is resolved once, sending nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, true, update
@@ -35,8 +35,10 @@ _TIMES = (
     turns.c.lease_until_ms - now_ms(),
 )
 
-_REFUNDS = refunds.outerjoin(turns, turns.c.id == refunds.c.turn_id).outerjoin(
-    approvals, approvals.c.id == refunds.c.turn_id
+_REFUNDS = (
+    refunds.outerjoin(turns, turns.c.id == refunds.c.turn_id)
+    .outerjoin(approvals, approvals.c.id == refunds.c.turn_id)
+    .outerjoin(resolutions, resolutions.c.turn_id == refunds.c.turn_id)
 )
 """A refund with its turn; the turn of an approved one has the approval's id, and names who approved."""
 _CONVERSATION = func.coalesce(approvals.c.conversation_id, turns.c.conversation_id)
@@ -47,6 +49,9 @@ _CIRCUMSTANCES = (
     refunds.c.late_answer,
     func.coalesce(approvals.c.customer_id, turns.c.user_id),
     _CONVERSATION,
+    resolutions.c.resolved_by,
+    resolutions.c.note,
+    resolutions.c.resolved_at_ms,
 )
 
 
@@ -69,14 +74,15 @@ class SqlInspection:
         found = self._inspect(_asked().where(turns.c.id == turn_id))
         return found[0] if found else None
 
-    def unknown(self, *, limit: int) -> list[UnknownRefund]:
-        """Return refunds whose outcome is unknown, oldest first."""
+    def unknown(self, *, limit: int, also: Collection[str] = ()) -> list[UnknownRefund]:
+        """Return refunds whose outcome is unknown, oldest first; `also` those of these that were resolved."""
+        is_unknown, resolved = refunds.c.state == "unknown", resolutions.c.turn_id.is_not(None)
         asked = (
             select(*RECORD_COLUMNS, *_CIRCUMSTANCES)
             .select_from(_REFUNDS)
-            .where(refunds.c.state == "unknown")
+            .where(or_(is_unknown, resolved & refunds.c.turn_id.in_(also)) if also else is_unknown)
             .order_by(refunds.c.decided_at_ms)
-            .limit(limit)
+            .limit(limit + len(also))
         )
         with self._database.transaction(read_only=True) as tx:
             rows = cast("Sequence[Sequence[Any]]", tx.execute(asked).all())
@@ -168,14 +174,17 @@ def _why_not(tx: Connection, turn_id: str) -> AlreadyResolved | NotUnknown | Too
 
 
 def _unknown(row: Sequence[Any]) -> UnknownRefund:
-    record = row[: len(RECORD_COLUMNS)]
-    age_ms, sent_at_ms, evidence, late_answer, customer_id, conversation_id = row[len(RECORD_COLUMNS) :]
+    record = refund_record(row[: len(RECORD_COLUMNS)])
+    age_ms, sent_at_ms, evidence, late_answer, customer_id, conversation_id, *answer = row[
+        len(RECORD_COLUMNS) :
+    ]
     return UnknownRefund(
-        record=refund_record(record),
+        record=record,
         age_seconds=age_ms / 1000,
         sent_at_ms=sent_at_ms,
         evidence=evidence,
         late_answer=late_answer,
         customer_id=customer_id or "",
         conversation_id=conversation_id or "",
+        answer=None if answer[0] is None else AlreadyResolved(record, *answer),
     )

@@ -8,7 +8,8 @@ from flask import Blueprint, Response, request
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval, Decided, NoSuchApproval, NotPending, OwnRequest
 from web.console import fields
-from web.console.pages import Pages, lead_to
+from web.console.held import read_held
+from web.console.pages import Pages, lead_to, unless_same
 from web.console.writing import write_time
 from web.identity import require_staff
 from web.kinds import Kind
@@ -27,18 +28,20 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
     def approvals() -> Response:
         """List what waits, oldest first; after a decision, say what was decided."""
         require_staff(write=False)
-        waiting = desk.page(state="pending", limit=LIMIT)
-        done = _just_decided(desk)
+        waiting, done = _queue(desk), _just_decided(desk)
         currencies = console.casebook.currencies(
             [one.order_id for one in [*waiting, *([done] if done else [])]]
         )
-        return pages.show(
-            "approvals.html",
-            place="approvals",
-            waiting=waiting,
-            done=done,
-            currencies=currencies,
-            limit=LIMIT,
+        return unless_same(
+            pages.show(
+                "approvals.html",
+                place="approvals",
+                waiting=waiting,
+                done=done,
+                currencies=currencies,
+                limit=LIMIT,
+                say_what_stands=say_what_stands,
+            )
         )
 
     @routes.route("/approvals/<uuid:approval_id>", methods=["POST"])
@@ -51,7 +54,8 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             case Decided(approval):
                 return lead_to(f"/console/approvals?done={approval.id}")
             case NotPending(approval):
-                raise Refused(Problem(Kind.STATE_CHANGED, _say_what_stands(approval)))
+                detail = f"{say_what_stands(approval)} Nothing was changed by you."
+                raise Refused(Problem(Kind.STATE_CHANGED, detail))
             case OwnRequest():
                 detail = "The requester may not decide about it. Nothing was changed."
                 raise Refused(Problem(Kind.NOT_ALLOWED, detail))
@@ -59,6 +63,15 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
                 raise Refused(Problem(Kind.NO_SUCH_APPROVAL, NONE))
             case _:
                 assert_never(answer)
+
+
+def _queue(desk: ApprovalDesk) -> list[Approval]:
+    """Return what waits and, in its place, what was decided while the page that asks had it in hand."""
+    waiting = desk.page(state="pending", limit=LIMIT)
+    decided = [
+        found for one in read_held(request.args) if (found := desk.find(one)) and found.state != "pending"
+    ]
+    return sorted([*waiting, *decided], key=lambda one: one.requested_at_ms)
 
 
 def _just_decided(desk: ApprovalDesk) -> Approval | None:
@@ -69,11 +82,11 @@ def _just_decided(desk: ApprovalDesk) -> Approval | None:
     return None if found is None or found.state == "pending" else found
 
 
-def _say_what_stands(approval: Approval) -> str:
+def say_what_stands(approval: Approval) -> str:
     """Say who came first, and when."""
     if approval.decided_by is None or approval.decided_at_ms is None:
-        return "It has expired: nobody decided in time. Nothing was sent, and nothing was changed."
+        return "It has expired: nobody decided in time. Nothing was sent."
     return (
         f"{approval.decided_by} {approval.state} it at {write_time(approval.decided_at_ms)} UTC: "
-        f"{approval.decision_note} Nothing was changed by you."
+        f"{approval.decision_note}"
     )

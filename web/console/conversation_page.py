@@ -8,7 +8,7 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 from refund_agent.conversations import Conversation, Line
-from web.console.pages import Pages, unless_seen
+from web.console.pages import Pages
 from web.console.turn_page import TurnView, view_turn
 from web.identity import require_staff
 from web.kinds import Kind
@@ -43,7 +43,7 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             detail = "There is no such conversation. Nothing was done."
             raise Refused(Problem(Kind.NO_SUCH_CONVERSATION, detail))
         # Asked before the page is made: whoever looks every few seconds mostly finds what was there before.
-        return unless_seen(console.turn_files.stamp(found.id), lambda: _show(found))
+        return pages.unless_seen(console.turn_files.stamp(found.id), lambda: _show(found))
 
     def _show(found: Conversation) -> Response:
         files = console.turn_files.of_conversation(found.id, limit=MOST_TURNS)

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Final
+from typing import Final, cast
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, g, render_template, request
 
 from refund_agent.casebook import QueueName
 from refund_agent.ports import StoreUnavailable
@@ -57,16 +57,6 @@ def unless_same(answer: Response) -> Response:
     return answer
 
 
-def unless_seen(stamp: str, show: Callable[[], Response]) -> Response:
-    """Make a page, unless the one that the reader has was made of the same: then 304, and nothing is made."""
-    session = present_session()
-    of_reader = f"{stamp}-{session.csrf if session else ''}"
-    etag = hashlib.sha256(of_reader.encode()).hexdigest()[:32]
-    answer = Response(status=304) if request.if_none_match.contains(etag) else show()
-    answer.set_etag(etag)
-    return answer
-
-
 class Pages:
     """Makes pages from templates. The files' address changes with their content, so they may be kept."""
 
@@ -97,12 +87,26 @@ class Pages:
         answer.headers.update(HEADERS)
         return answer
 
+    def unless_seen(self, stamp: str, show: Callable[[], Response]) -> Response:
+        """Make a page, unless the one that the reader has was made of the same: then nothing is made, 304.
+
+        What waits in the queues is on every page.
+        """
+        session = present_session()
+        made_of = f"{stamp}-{self._waiting_in()}-{session.csrf if session else ''}"
+        etag = hashlib.sha256(made_of.encode()).hexdigest()[:32]
+        answer = Response(status=304) if request.if_none_match.contains(etag) else show()
+        answer.set_etag(etag)
+        return answer
+
     def _waiting_in(self) -> Mapping[QueueName, int]:
-        """Return how much waits in each queue; nothing when the database cannot be asked."""
-        try:
-            return self._count_waiting()
-        except StoreUnavailable:
-            return {}
+        """Return how much waits in each queue, asked once a request; nothing when the database cannot be."""
+        if "console_waiting" not in g:
+            try:
+                g.console_waiting = self._count_waiting()
+            except StoreUnavailable:
+                g.console_waiting = {}
+        return cast("Mapping[QueueName, int]", g.console_waiting)
 
     def address(self, name: str) -> str:
         """Return where a file of ours is served."""

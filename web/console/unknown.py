@@ -8,7 +8,8 @@ from flask import Blueprint, Response, request
 from refund_agent.identity import Staff
 from refund_agent.inspection import AlreadyResolved, Inspected, NotUnknown, Resolved, TooEarly, Verdict
 from web.console import fields
-from web.console.pages import Pages, lead_to
+from web.console.held import read_held
+from web.console.pages import Pages, lead_to, unless_same
 from web.console.writing import write_time
 from web.identity import require_staff
 from web.kinds import Kind
@@ -30,11 +31,19 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
     def unknown() -> Response:
         """List what is unknown, oldest first, with the evidence; after an answer, say what stands."""
         require_staff(write=False)
-        found, done = inspection.unknown(limit=LIMIT), just_answered()
+        found, done = inspection.unknown(limit=LIMIT, also=read_held(request.args)), just_answered()
         orders = [one.record.order_id for one in found]
         currencies = console.casebook.currencies(orders)
-        return pages.show(
-            "unknown.html", place="unknown", found=found, done=done, currencies=currencies, limit=LIMIT
+        return unless_same(
+            pages.show(
+                "unknown.html",
+                place="unknown",
+                found=found,
+                done=done,
+                currencies=currencies,
+                limit=LIMIT,
+                say_what_stands=say_what_stands,
+            )
         )
 
     @routes.route("/unknown/<uuid:turn_id>", methods=["POST"])
@@ -45,11 +54,9 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
         match answer:
             case Resolved(record):
                 return lead_to(f"/console/unknown?done={record.turn_id}")
-            case AlreadyResolved(record, by, note, at_ms):
-                moved = "the money moved" if record.state == "paid" else "the money did not move"
-                reference = f", reference {record.refund_id}" if record.state == "paid" else ""
-                detail = f"{by} answered at {write_time(at_ms)} UTC: {moved}{reference}. {note}".strip()
-                raise Refused(Problem(Kind.STATE_CHANGED, f"{detail} Nothing was changed by you."))
+            case AlreadyResolved():
+                detail = f"{say_what_stands(answer)} Nothing was changed by you."
+                raise Refused(Problem(Kind.STATE_CHANGED, detail))
             case NotUnknown(state):
                 detail = f"It is not unknown but {state}. Nothing was changed."
                 raise Refused(Problem(Kind.STATE_CHANGED, detail))
@@ -65,6 +72,14 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             return None
         settled = found is not None and found.turn.refund is not None and found.turn.refund.state != "unknown"
         return found if settled else None
+
+
+def say_what_stands(answer: AlreadyResolved) -> str:
+    """Say who answered first, and what."""
+    paid = answer.record.state == "paid"
+    moved = f"the money moved, reference {answer.record.refund_id}" if paid else "the money did not move"
+    at = write_time(answer.resolved_at_ms)
+    return f"{answer.resolved_by} answered at {at} UTC: {moved}. {answer.note}".strip()
 
 
 def _read_verdict(staff: Staff) -> Verdict:

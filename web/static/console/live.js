@@ -50,10 +50,12 @@ export function patch(old, fresh) {
 
 function patchChildren(old, fresh) {
   const known = new Map([...old.children].filter((child) => child.id).map((child) => [child.id, child]));
+  const wantedIds = new Set([...fresh.children].map((child) => child.id).filter(Boolean));
   let next = old.firstChild;
   for (const wanted of [...fresh.childNodes]) {
     const same = wanted.id && known.get(wanted.id);
-    if (same && same !== next) old.insertBefore(same, next);
+    known.delete(wanted.id);
+    if (same && same !== next) next = bring(same, old, next, wantedIds);
     const here = same || next;
     if (!here || (here.id && here.id !== wanted.id)) {
       old.insertBefore(document.importNode(wanted, true), here ?? null);
@@ -69,10 +71,23 @@ function patchChildren(old, fresh) {
   }
 }
 
+/** Brings `same` to where `next` is. A node that is moved loses focus, so what is not wanted goes first. */
+function bring(same, old, next, wantedIds) {
+  const keepsPlace = same.parentNode === old && same.contains(document.activeElement);
+  while (same.parentNode === old && next !== same && (keepsPlace || !wantedIds.has(next.id))) {
+    const gone = next; // if it is wanted later, it comes back then
+    next = next.nextSibling;
+    gone.remove();
+  }
+  if (next !== same) old.insertBefore(same, next);
+  return same;
+}
+
 class Live {
-  constructor(region, changed) {
+  constructor(region, { changed = () => {}, address = () => location.href, isWhole = () => true }) {
     this.region = region;
-    this.changed = changed;
+    Object.assign(this, { changed, address, isWhole });
+    this.asked = "";
     this.etag = "";
     this.seen = 0;
     this.failures = 0;
@@ -99,14 +114,21 @@ class Live {
 
   async look() {
     const slow = setTimeout(() => this.region.setAttribute("aria-busy", "true"), SLOW_MS);
-    const { status, page, etag } = await fetchPage(location.href, this.etag);
+    const address = this.address();
+    if (address !== this.asked) [this.asked, this.etag] = [address, ""];
+    const { status, page, etag } = await fetchPage(address, this.etag);
     clearTimeout(slow);
     this.region.removeAttribute("aria-busy");
     this.looking = null;
     const fresh = page?.getElementById(this.region.id);
+    if (status === 200 && fresh && !this.isWhole(fresh)) {
+      this.lookSoon();
+      return;
+    }
     if (status === 200 && fresh) {
       this.etag = etag;
       patch(this.region, fresh);
+      this.count(page);
       this.changed(this.region);
     } else if (status === 401 || status === 403) {
       this.lost("You are signed out. Reload the page to sign in", true);
@@ -118,6 +140,12 @@ class Live {
     this.found();
     this.listen();
     if (!document.hidden) this.poll();
+  }
+
+  /** What waits in the queues is counted beside their links, on every page. */
+  count(page) {
+    const [mine, fresh] = [document, page].map((one) => one.getElementById("places"));
+    if (mine && fresh) patch(mine, fresh);
   }
 
   // --- What happens in the running turn
@@ -204,7 +232,10 @@ async function askForTicket(path) {
   }
 }
 
-/** Keeps `region` live; `changed` is called after each change of it. */
-export function keepLive(region, changed = () => {}) {
-  return new Live(region, changed);
+/**
+ * Keeps `region` live. `changed` is called after each change of it, `address` says what to look at, and `isWhole`
+ * whether what was found there is to be shown; if not, it is looked at again at once.
+ */
+export function keepLive(region, options = {}) {
+  return new Live(region, options);
 }

@@ -69,4 +69,4 @@ document.addEventListener("keydown", (event) => {
 
 changed();
 setInterval(grow, 250);
-if (region.dataset.turn || "poll" in region.dataset) keepLive(region, changed);
+if (region.dataset.turn || "poll" in region.dataset) keepLive(region, { changed });
