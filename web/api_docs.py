@@ -58,6 +58,10 @@ def _pages() -> Blueprint:
     def script() -> Response:
         return page("docs.js")
 
+    @routes.get("/docs/docs.css")
+    def style() -> Response:
+        return page("docs.css")
+
     for name, mimetype in UI_FILES.items():
         view = partial(_ui_file, name=name, mimetype=mimetype)
         routes.add_url_rule(f"/docs/{name}", endpoint=name.replace(".", "-"), view_func=view)
