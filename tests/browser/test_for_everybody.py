@@ -4,34 +4,22 @@ axe finds nothing, and nothing is wider than the window.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.chromium import violations
-from tests.browser.conftest import DESK, PHONE, TABLET, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.looks import LOOKS, Look, require_usable, turn_round
 from tests.browser.pages import SAM, Chat, Console
+from tests.browser.portal import Portal
 from tests.browser.screens import screen
-from tests.browser.shop import BEN, CHEN, Shop
+from tests.browser.shop import ADA, BEN, CHEN, Shop
 from tests.browser.story import Story, tell
+from tests.browser.watch import Watch
 
+pytestmark = pytest.mark.timeout(240)  # the checker takes its time with the API's page
 
-@dataclass(frozen=True)
-class Look:
-    """How somebody looks at a page."""
-
-    name: str
-    options: dict[str, Any]
-    right_to_left: bool = False
-
-
-LOOKS = [
-    Look("phone-dark-rtl", {"viewport": PHONE, "color_scheme": "dark"}, right_to_left=True),
-    Look("tablet-no-motion", {"viewport": TABLET, "color_scheme": "light", "reduced_motion": "reduce"}),
-    Look("desk", {"viewport": DESK, "color_scheme": "light"}),
-]
 State: TypeAlias = Callable[[Page, Story], object]
 
 
@@ -44,6 +32,18 @@ def chat_of(customer: str, *, cards: int) -> State:
 
 def console(path: str = "", **who: str) -> State:
     return lambda page, story: Console.open(page, path.format(story=story), **who)
+
+
+def api_page(page: Page, story: Story) -> None:
+    del story
+    page.goto("/docs")
+    expect(page.get_by_text("/support/refund-chat", exact=True).first).to_be_visible()
+
+
+def embed_page(page: Page, story: Story) -> None:
+    del story
+    page.goto("/chat/embed")
+    expect(page.get_by_text("Please sign in there and open the chat from there.")).to_be_visible()
 
 
 STATES: dict[str, State] = {
@@ -59,12 +59,15 @@ STATES: dict[str, State] = {
     "console-approvals": console("approvals"),
     "console-approvals-reader": console("approvals", by=SAM),
     "console-unknown": console("unknown"),
-    "console-stuck": console("stuck"),
+    "console-stuck-none": console("stuck"),
     "console-overview": console("overview"),
     "console-turn": console("turns/{story.refunded[turn_id]}"),
     "console-turn-unknown": console("turns/{story.unknown[turn_id]}"),
     "console-conversation": console("conversations/{story.denied[conversation_id]}"),
+    "chat-embed-by-nobody": embed_page,
+    "docs": api_page,
 }
+NOT_PICTURED = {"chat-embed-by-nobody", "docs"}
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +82,35 @@ def test_a_page_can_be_used_by_anybody(open_page: OpenPage, story: Story, state:
     for look in LOOKS:
         page = open_page(**look.options)
         STATES[state](page, story)
-        if look.right_to_left:
-            page.evaluate("document.documentElement.dir = 'rtl'")
-        if look.name == ("phone-dark-rtl" if state.startswith("chat") else "desk"):
+        turn_round(page, look)
+        pictured = look.name == ("phone-dark-rtl" if state.startswith("chat") else "desk")
+        if pictured and state not in NOT_PICTURED:
             screen(page, state, whole=state.startswith("console"))
+        require_usable(page, look)
 
-        assert violations(page) == [], look.name
-        width = page.evaluate("Math.ceil(document.scrollingElement.scrollWidth)")
-        assert width <= page.evaluate("innerWidth"), look.name
+
+@pytest.fixture
+def site(story: Story, running_shop: Shop, portal: tuple[Portal, str], watch: Watch) -> str:
+    """Give the address of a site that may open the chat for Ada, who has something to read there."""
+    del story
+    app, url = portal
+    app.chat_url, app.token = running_shop.url, lambda: running_shop.token(ADA)
+    watch.origins.add(url)
+    return url
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+def test_the_chat_in_a_window_of_another_site_can_be_used_by_anybody(
+    open_page: OpenPage, site: str, look: Look
+) -> None:
+    page = open_page(**look.options)
+    page.goto(f"{site}/opens")
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Open the chat").click()
+    chat = popup.value
+    expect(chat.get_by_role("log")).to_contain_text("this is Dana")
+
+    turn_round(chat, look)
+
+    require_usable(chat, look, but_for="page-has-heading-one")  # in a frame that heading is the site's own
+    assert chat.evaluate("innerWidth") == look.options["viewport"]["width"]
