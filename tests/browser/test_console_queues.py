@@ -1,7 +1,7 @@
 """The queues in a browser: fresh by themselves, while nobody's work is disturbed or silently made useless."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.chromium import violations
 from tests.browser.conftest import OpenPage
@@ -158,6 +158,24 @@ def test_an_open_detail_stays_open_and_an_answer_of_another_is_marked(
     reference.press("Enter")
     expect(reference).to_have_value("rf_00")
     assert page.url.endswith("/console/unknown"), "nothing was sent"
+
+
+def test_a_slow_look_is_shown_but_not_to_whoever_is_writing(approvals: Console) -> None:
+    page, queue = approvals.page, approvals.page.locator("#queue")
+    held: list[Route] = []
+    page.route("**/console/approvals", lambda route: held.append(route))  # noqa: PLW0108 - takes no built-in
+    expect(queue).to_have_attribute("aria-busy", "true")
+    approvals.waiting("ORD-1005").get_by_label("Reason").focus()
+    held.pop().continue_()
+    expect(queue).not_to_have_attribute("aria-busy", "true")
+
+    with page.expect_request("**/console/approvals"):
+        pass
+    page.wait_for_timeout(1_500)
+
+    assert len(held) == 1, "it is still waited for"
+    assert queue.get_attribute("aria-busy") is None
+    held.pop().continue_()
 
 
 @pytest.mark.parametrize("path", ["approvals", "unknown", "stuck"])

@@ -113,7 +113,7 @@ class Live {
   }
 
   async look() {
-    const slow = setTimeout(() => this.region.setAttribute("aria-busy", "true"), SLOW_MS);
+    const slow = setTimeout(() => this.isAtWork() || this.region.setAttribute("aria-busy", "true"), SLOW_MS);
     const address = this.address();
     if (address !== this.asked) [this.asked, this.etag] = [address, ""];
     const { status, page, etag } = await fetchPage(address, this.etag);
@@ -140,6 +140,11 @@ class Live {
     this.found();
     this.listen();
     if (!document.hidden) this.poll();
+  }
+
+  /** Whether somebody works in the region, who would rather not see it fade. */
+  isAtWork() {
+    return this.region.contains(document.activeElement);
   }
 
   /** What waits in the queues is counted beside their links, on every page. */
