@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 LATELY_SECONDS: Final = 15 * 60.0
+COMPARED_SECONDS: Final = 3600.0
+"""How far back turns are held against the ledger at each reading: older ones have been, and rows are kept."""
 DURATION_BOUNDS_SECONDS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
 
 
@@ -24,8 +26,8 @@ class Durations:
 class Trouble:
     """What should be zero, or nearly so. Ages are 0 when there is none.
 
-    `unmirrored` counts ledger rows the audit mirror does not show yet; `breaches` names promises that the
-    stored rows contradict. `lately_unanswered` counts those of the turns ended in the last
+    `unmirrored` counts ledger rows the audit mirror does not show yet; `breaches` names promises that rows
+    of the last `COMPARED_SECONDS` contradict. `lately_unanswered` counts those of the turns ended in the last
     `LATELY_SECONDS` that gave their customer no text: failed, or answered with an empty reply.
     """
 
@@ -41,7 +43,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class StoredFigures:
-    """What the database knows."""
+    """What the database knows. Outcomes and durations are totals: they stay when turns are forgotten."""
 
     turns_by_outcome: Mapping[str, int]
     open_turns_by_state: Mapping[str, int]

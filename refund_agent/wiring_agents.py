@@ -8,6 +8,7 @@ from refund_agent.adapters.redis_audit import RedisAudit
 from refund_agent.adapters.sql_approvals import SqlApprovals
 from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_ledger import SqlLedger
+from refund_agent.adapters.sql_totals import SqlTotals
 from refund_agent.loop import Loop
 from refund_agent.ports import Events, Ledger, Queue
 from refund_agent.prompts import support_rules
@@ -77,11 +78,12 @@ def build_agents(
 
 
 def build_chores(settings: Settings, stores: Stores, *, queue: Queue) -> list[Callable[[], object]]:
-    """Build what a worker does beside sweeping: it tells of approvals that expired or broke off."""
+    """Build what a worker does beside sweeping: it keeps totals, and tells what became of approvals."""
+    totals = SqlTotals(stores.database)
     if not settings.support.enabled:
-        return []
+        return [totals.keep]
     desk = build_approval_desk(stores, queue=queue)
-    return [desk.expire, desk.tell_broken_off]
+    return [totals.keep, desk.expire, desk.tell_broken_off]
 
 
 def _rewriter(settings: Settings, stores: Stores, recorder: Recorder) -> Rewriter | None:

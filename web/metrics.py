@@ -1,7 +1,8 @@
 """The service's figures in Prometheus' text format.
 
 They are read from the database and Redis at scrape time, so that every process of every dyno tells the
-same truth: nothing is counted in a process, and nothing has to be added up between them.
+same truth: nothing is counted in a process, and nothing has to be added up between them. What is a counter
+here never falls: when old turns are forgotten their numbers are kept.
 """
 
 from collections.abc import Iterator
@@ -103,7 +104,7 @@ def _of_trouble(trouble: Trouble) -> Iterator[Metric]:
         yield GaugeMetricFamily(f"refund_agent_{name}", what, value=value)
     breaches = GaugeMetricFamily(
         "refund_agent_invariant_breaches",
-        "Rows that contradict a promise; never anything but 0.",
+        "Turns of the last hour whose rows contradict a promise; never anything but 0.",
         labels=["rule"],
     )
     for rule, count in sorted(trouble.breaches.items()):

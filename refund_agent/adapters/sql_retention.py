@@ -1,4 +1,7 @@
-"""Forgetting in SQL: short transactions, oldest first. The ledger is read here, never changed."""
+"""Forgetting in SQL: short transactions, oldest first. The ledger is read here, never changed.
+
+Before turns go they are counted in the kept totals, in a commit of its own: see `sql_totals`.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -20,6 +23,7 @@ from sqlalchemy import (
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_support_tables import approvals, conversations, entries, events
 from refund_agent.adapters.sql_tables import refunds, turns
+from refund_agent.adapters.sql_totals import SqlTotals
 from refund_agent.retention import Place, Step, Tally
 
 CONVERSATIONS_PER_STEP: Final = 20
@@ -56,10 +60,11 @@ class SqlRetention:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._totals = SqlTotals(database)
 
     def conversations(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Step:
         """Delete some conversations with their turns, events and entries, oldest first; or count them."""
-        cutoff = now_ms() - older_than_days * DAY_MS
+        cutoff = self._cutoff_ms(older_than_days, dry_run=dry_run)
         keeps_it = exists().where(_ITS_TURN, or_(~_TURN_IS_CLOSED, turns.c.ended_at_ms >= cutoff))
         asked = _batch(
             conversations, conversations.c.updated_at_ms, after, limit=CONVERSATIONS_PER_STEP
@@ -88,8 +93,9 @@ class SqlRetention:
 
     def lone_turns(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Step:
         """Delete some ended turns that belong to no conversation, with their events; or count them."""
+        cutoff = self._cutoff_ms(older_than_days, dry_run=dry_run)
         asked = _batch(turns, turns.c.ended_at_ms, after, limit=TURNS_PER_STEP).where(
-            turns.c.ended_at_ms < now_ms() - older_than_days * DAY_MS, _LONE, _TURN_IS_CLOSED
+            turns.c.ended_at_ms < cutoff, _LONE, _TURN_IS_CLOSED
         )
         with self._database.transaction(read_only=dry_run) as tx:
             found = _find(tx, asked, turns, dry_run=dry_run)
@@ -97,6 +103,14 @@ class SqlRetention:
             event_count = _rows(tx, events.c.turn_id, ids, dry_run=dry_run)
             turn_count = _rows(tx, turns.c.id, ids, dry_run=dry_run)
         return Step(Tally(turns=turn_count, events=event_count), _end(found))
+
+    def _cutoff_ms(self, older_than_days: int, *, dry_run: bool) -> int:
+        """Return the moment before which turns may go; all of them are in the totals by then."""
+        with self._database.statement() as one:
+            cutoff = one.execute(select(now_ms() - older_than_days * DAY_MS)).scalar_one()
+        if not dry_run:
+            self._totals.keep_all(before_ms=cutoff)
+        return cutoff
 
 
 def _batch(table: Table, at_ms: Column[Any], after: Place | None, *, limit: int) -> Select[*tuple[Any, ...]]:

@@ -97,6 +97,13 @@ refunds = Table(
     Index("refunds_not_mirrored", "state", "mirrored_state"),
     Index("refunds_of_order", "order_id"),
     Index("refunds_decided", "decided_at_ms"),
+    Index("refunds_settled", "settled_at_ms"),
+    Index(
+        "refunds_unmirrored",
+        "decided_at_ms",
+        sqlite_where=text("mirrored_state <> state"),
+        postgresql_where=text("mirrored_state <> state"),
+    ),
 )
 
 resolutions = Table(
@@ -109,6 +116,16 @@ resolutions = Table(
     Column("note", Text, nullable=False),
     Column("resolved_at_ms", BigInteger, nullable=False),
 )
+
+kept_totals = Table(
+    "kept_totals",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("until_ms", BigInteger, nullable=False),
+    Column("totals", Text, nullable=False),
+    CheckConstraint("id = 1", name="kept_totals_one_row"),
+)
+"""What `/metrics` counts, up to a moment: a JSON object of whole numbers. See `sql_totals`."""
 
 NEW_ROW: dict[str, object] = {
     "epoch": 0,

@@ -3,18 +3,18 @@
 from typing import Any, cast
 
 import redis
-from sqlalchemy import Column, ColumnElement, Connection, Table, case, exists, func, select, true
+from sqlalchemy import Column, ColumnElement, Connection, case, func, select, true
 
 from refund_agent.adapters.redis_live import LOST
 from refund_agent.adapters.redis_presence import RedisPresence
-from refund_agent.adapters.sql_database import Database, now_ms
-from refund_agent.adapters.sql_inspection import is_stuck
+from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.sql_inspection import is_open, is_stuck
 from refund_agent.adapters.sql_support_tables import approvals
 from refund_agent.adapters.sql_tables import refunds, turns
+from refund_agent.adapters.sql_totals import durations, named, read_kept, read_totals
 from refund_agent.figures import (
-    DURATION_BOUNDS_SECONDS,
+    COMPARED_SECONDS,
     LATELY_SECONDS,
-    Durations,
     LiveFigures,
     StoredFigures,
     Trouble,
@@ -33,14 +33,17 @@ class SystemFigures:
         self._web = web
 
     def stored(self) -> StoredFigures:
-        """Ask the database; raise `StoreUnavailable`."""
+        """Ask the database; raise `StoreUnavailable`. Reads what is open or recent, never a whole table."""
         with self._database.transaction(read_only=True) as tx:
+            kept = read_kept(tx)
+            totals = read_totals(tx, kept)
+            open_refunds = _counts(tx, refunds.c.state, refunds.c.state.in_(("claimed", "unknown")))
             return StoredFigures(
-                turns_by_outcome=_counts(tx, turns.c.outcome, turns.c.state == "ended"),
-                open_turns_by_state=_counts(tx, turns.c.state, turns.c.state != "ended"),
-                durations=_durations(tx),
-                refunds_by_state=_counts(tx, refunds.c.state, true()),
-                trouble=_trouble(tx),
+                turns_by_outcome=named(totals, "outcome"),
+                open_turns_by_state=_counts(tx, turns.c.state, is_open()),
+                durations=durations(totals),
+                refunds_by_state=named(totals, "refund") | open_refunds,
+                trouble=_trouble(tx, now=kept.now_ms),
                 approvals_by_state=_counts(tx, approvals.c.state, true()),
             )
 
@@ -61,46 +64,46 @@ def _counts(tx: Connection, column: Column[Any], which: ColumnElement[bool]) -> 
     return {str(name): int(count) for name, count in rows}
 
 
-def _durations(tx: Connection) -> Durations:
-    took_ms = turns.c.ended_at_ms - turns.c.created_at_ms
-    within = [
-        func.coalesce(func.sum(case((took_ms <= bound * 1000, 1), else_=0)), 0)
-        for bound in DURATION_BOUNDS_SECONDS
-    ]
-    asked = select(func.count(), func.coalesce(func.sum(took_ms), 0), *within).where(turns.c.state == "ended")
-    count, total_ms, *up_to = cast("tuple[int, ...]", tx.execute(asked).one())
-    return Durations(
-        up_to={bound: int(n) for bound, n in zip(DURATION_BOUNDS_SECONDS, up_to, strict=True)},
-        count=count,
-        total_seconds=int(total_ms) / 1000,
-    )
-
-
-def _trouble(tx: Connection) -> Trouble:
-    silent = (turns.c.state == "running") & (turns.c.lease_until_ms < now_ms())
-    unmirrored = refunds.c.mirrored_state != refunds.c.state
-    attempted = exists().where(refunds.c.turn_id == turns.c.id, refunds.c.state != "closed")
-    lately = (turns.c.state == "ended") & (turns.c.ended_at_ms > now_ms() - round(LATELY_SECONDS * 1000))
+def _trouble(tx: Connection, *, now: int) -> Trouble:
+    """Take the time as a number: an index is not asked about a time that is computed row by row."""
+    lately = (turns.c.state == "ended") & (turns.c.ended_at_ms > now - round(LATELY_SECONDS * 1000))
     without_text = (turns.c.outcome != "replied") | (turns.c.reply == "")
+    unmirrored, oldest_unmirrored = _number_and_age(tx, refunds.c.mirrored_state != refunds.c.state, now=now)
+    _, oldest_unknown = _number_and_age(tx, refunds.c.state == "unknown", now=now)
     return Trouble(
-        oldest_unknown_seconds=_oldest_seconds(tx, refunds.c.state == "unknown"),
-        stuck_turns=_count(tx, turns, is_stuck()),
-        expired_leases=_count(tx, turns, silent),
-        unmirrored=_count(tx, refunds, unmirrored),
-        oldest_unmirrored_seconds=_oldest_seconds(tx, unmirrored),
-        breaches={
-            "refund_without_its_flag": _count(tx, turns, attempted & ~turns.c.refund_attempted),
-            "flag_without_its_refund": _count(tx, turns, turns.c.refund_attempted & ~attempted),
-        },
-        lately_ended=_count(tx, turns, lately),
-        lately_unanswered=_count(tx, turns, lately & without_text),
+        oldest_unknown_seconds=oldest_unknown,
+        stuck_turns=_count(tx, is_stuck()),
+        expired_leases=_count(tx, (turns.c.state == "running") & (turns.c.lease_until_ms < now)),
+        unmirrored=unmirrored,
+        oldest_unmirrored_seconds=oldest_unmirrored,
+        breaches=_breaches(tx, since_ms=now - round(COMPARED_SECONDS * 1000)),
+        lately_ended=_count(tx, lately),
+        lately_unanswered=_count(tx, lately & without_text),
     )
 
 
-def _count(tx: Connection, table: Table, which: ColumnElement[bool]) -> int:
-    return tx.execute(select(func.count()).select_from(table).where(which)).scalar_one()
+def _breaches(tx: Connection, *, since_ms: int) -> dict[str, int]:
+    """Hold the turns of the last hour against the ledger."""
+    both = turns.outerjoin(refunds, (refunds.c.turn_id == turns.c.id) & (refunds.c.state != "closed"))
+    has_refund, has_flag = refunds.c.turn_id.is_not(None), turns.c.refund_attempted
+    asked = (
+        select(_how_many(has_refund & ~has_flag), _how_many(has_flag & ~has_refund))
+        .select_from(both)
+        .where(turns.c.created_at_ms > since_ms)
+    )
+    without_flag, without_refund = tx.execute(asked).one()
+    return {"refund_without_its_flag": without_flag or 0, "flag_without_its_refund": without_refund or 0}
 
 
-def _oldest_seconds(tx: Connection, which: ColumnElement[bool]) -> float:
-    age_ms = tx.execute(select(now_ms() - func.min(refunds.c.decided_at_ms)).where(which)).scalar_one()
-    return (age_ms or 0) / 1000
+def _how_many(which: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((which, 1), else_=0))
+
+
+def _count(tx: Connection, which: ColumnElement[bool]) -> int:
+    return tx.execute(select(func.count()).select_from(turns).where(which)).scalar_one()
+
+
+def _number_and_age(tx: Connection, which: ColumnElement[bool], *, now: int) -> tuple[int, float]:
+    """Return how many refunds these are, and the age of the oldest in seconds."""
+    count, oldest_ms = tx.execute(select(func.count(), func.min(refunds.c.decided_at_ms)).where(which)).one()
+    return count, 0.0 if oldest_ms is None else (now - oldest_ms) / 1000

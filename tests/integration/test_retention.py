@@ -6,11 +6,13 @@ import uuid
 from typing import Any
 
 import pytest
+import redis
 from flask import Flask
 from flask.testing import FlaskCliRunner
 from sqlalchemy import Table, func, insert, select, update
 
 from refund_agent.adapters import sql_retention
+from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_approvals import SqlApprovals
 from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_database import now_ms
@@ -18,6 +20,7 @@ from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_retention import DAY_MS, SqlRetention
 from refund_agent.adapters.sql_support_tables import approvals, conversations, entries, events
 from refund_agent.adapters.sql_tables import refunds, resolutions, turns
+from refund_agent.adapters.system_figures import SystemFigures
 from refund_agent.approvals import NewApproval
 from refund_agent.conversations import Entry
 from refund_agent.inspection import Verdict
@@ -126,6 +129,23 @@ def test_a_turn_of_refund_chat_goes_by_its_own_age(past: Past, flask: FlaskCliRu
     assert past.left() == {"turns": 1, "events": 1, "refunds": 1}
     purge(flask, "--older-than-days", "363")
     assert past.left() == {"refunds": 1}
+
+
+@pytest.mark.parametrize("in_a_conversation", [True, False])
+def test_what_metrics_count_does_not_fall_when_turns_are_forgotten(
+    past: Past, flask: FlaskCliRunner, redis_client: redis.Redis, *, in_a_conversation: bool
+) -> None:
+    figures = SystemFigures(past.stores.database, redis_client, web=RedisPresence(redis_client, kind="web"))
+    past.turn(past.conversation() if in_a_conversation else "", answer=PAID)
+    past.stores.turns.end(past.stores.running(), Replied("a moment ago"))
+    before = figures.stored()
+    purge(flask)
+    assert past.left()["turns"] == 1
+    after = figures.stored()
+    assert after.turns_by_outcome == before.turns_by_outcome == {"replied": 2}
+    assert after.durations == before.durations
+    purge(flask)
+    assert figures.stored().durations == before.durations, "and are not counted twice"
 
 
 def test_one_recent_word_keeps_the_whole_conversation(past: Past, flask: FlaskCliRunner) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from refund_agent import wiring, wiring_support
+from refund_agent import wiring, wiring_agents, wiring_support
 from refund_agent.adapters.openai_model import OpenAIModel
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_support_tables import customers
+from refund_agent.adapters.sql_tables import kept_totals
 from refund_agent.fallback_model import FallbackModel
 from refund_agent.identity import Customer
 from refund_agent.limits import Admitted, Asking, NoRoom
@@ -40,6 +42,25 @@ def test_without_a_way_to_sign_in_there_is_no_support_agent(
     settings: Settings, stores: wiring.Stores
 ) -> None:
     assert wiring_support.build_sign_in(settings, stores) is None
+
+
+class NoQueue:
+    def put(self, turn_id: str) -> None:
+        raise AssertionError("nothing is to be queued")
+
+    def is_empty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("auth_mode", ["jwt", "dev"])
+def test_every_worker_keeps_totals(settings: Settings, stores: wiring.Stores, auth_mode: str) -> None:
+    told = with_support(settings, auth_mode=auth_mode)
+
+    for chore in wiring_agents.build_chores(told, stores, queue=NoQueue()):
+        chore()
+
+    with stores.database.transaction(read_only=True) as tx:
+        assert tx.execute(select(kept_totals.c.until_ms)).scalar_one() > 0
 
 
 def test_the_picker_offers_the_customers_of_our_tables(settings: Settings, stores: wiring.Stores) -> None:
