@@ -19,10 +19,12 @@ from refund_agent.inspection import (
     UnknownRefund,
     Verdict,
 )
+from web.command_errors import asking_the_database
 from web.command_words import PERHAPS_WORDS, WORDS
 
 TAIL_SECONDS = 1.0
 TAIL_MAX = 10_000
+MAY_BE_SAVED = "It may have been saved: look again with `flask refunds unknown`; nothing was sent"
 
 
 def install(app: Flask, inspection: Inspection) -> None:
@@ -38,13 +40,16 @@ def _turns(inspection: Inspection) -> AppGroup:
     @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
     def ls(limit: int) -> None:
         """List the newest turns."""
-        _list(inspection.recent(limit=limit))
+        with asking_the_database():
+            found = inspection.recent(limit=limit)
+        _list(found)
 
     @turns.command("stuck")
     @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
     def stuck(limit: int) -> None:
         """List turns that are overdue, or whose worker went silent; exit with 1 if there are any."""
-        found = inspection.stuck(limit=limit)
+        with asking_the_database():
+            found = inspection.stuck(limit=limit)
         _list(found)
         if found:
             raise click.exceptions.Exit(1)
@@ -53,7 +58,8 @@ def _turns(inspection: Inspection) -> AppGroup:
     @click.argument("turn_id")
     def show(turn_id: str) -> None:
         """Show one turn in full, and whether its message could safely be sent again."""
-        found = inspection.turn(turn_id)
+        with asking_the_database():
+            found = inspection.turn(turn_id)
         if found is None:
             raise click.ClickException(f"there is no turn {turn_id}")
         for name, value in _describe(found).items():
@@ -63,7 +69,8 @@ def _turns(inspection: Inspection) -> AppGroup:
     @click.option("--count", default=TAIL_MAX, type=click.IntRange(1, TAIL_MAX), help="Stop after this many.")
     def tail(count: int) -> None:
         """Print turns as they change, until interrupted."""
-        _tail(inspection, count)
+        with asking_the_database():
+            _tail(inspection, count)
 
     return turns
 
@@ -75,7 +82,8 @@ def _refunds(inspection: Inspection) -> AppGroup:
     @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
     def unknown(limit: int) -> None:
         """List refunds whose answer was lost, oldest first; exit with 1 if there are any."""
-        found = inspection.unknown(limit=limit)
+        with asking_the_database():
+            found = inspection.unknown(limit=limit)
         for refund in found:
             click.echo(_unknown_line(refund))
         click.echo(f"{len(found)} unknown")
@@ -95,7 +103,9 @@ def _refunds(inspection: Inspection) -> AppGroup:
         if money_moved and not reference:
             raise click.UsageError("--moved needs --reference, the refund's id at payments")
         verdict = Verdict(money_moved, resolved_by, note, reference)
-        click.echo(_resolved(turn_id, inspection.resolve(turn_id, verdict)))
+        with asking_the_database(MAY_BE_SAVED):
+            resolution = inspection.resolve(turn_id, verdict)
+        click.echo(_resolved(turn_id, resolution))
 
     return refunds
 

@@ -10,11 +10,10 @@ from flask.cli import AppGroup
 
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval, ApprovalState, Decided, NoSuchApproval, NotPending, OwnRequest
-from refund_agent.ports import StoreUnavailable
+from web.command_errors import asking_the_database
 from web.command_words import WORDS
 
 OFF: Final = "the support agent is off here (see AUTH_* in the README): there are no approvals"
-AWAY: Final = "the database cannot be asked now"
 NOTHING: Final = "Nothing was changed, nothing was sent."
 
 
@@ -35,7 +34,7 @@ def _ls(desk: ApprovalDesk | None) -> click.Command:
     @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
     def ls(state: str, limit: int) -> None:
         """List approvals, oldest first."""
-        with _Asking():
+        with asking_the_database():
             found = _open(desk).page(state=cast("ApprovalState", state), limit=limit)
         for approval in found:
             click.echo(_line(approval))
@@ -50,7 +49,7 @@ def _show(desk: ApprovalDesk | None) -> click.Command:
     @click.argument("approval_id")
     def show(approval_id: str) -> None:
         """Show one approval in full, and the turn that sends its refund if there is one."""
-        with _Asking():
+        with asking_the_database():
             found = _open(desk).find(approval_id)
         if found is None:
             raise click.ClickException(f"there is no approval {approval_id}")
@@ -66,7 +65,9 @@ def _decide(desk: ApprovalDesk | None, *, approve: bool) -> click.Command:
     @click.option("--by", required=True, type=WORDS, help="Who decides; never the requester.")
     @click.option("--note", required=True, type=WORDS, help="Why. When declined, the customer reads it.")
     def decide(approval_id: str, by: str, note: str) -> None:
-        with _Asking("It is not certain whether the decision was saved: look with `flask approvals show`"):
+        with asking_the_database(
+            "It is not certain whether the decision was saved: look with `flask approvals show`"
+        ):
             answer = _open(desk).decide(approval_id, approve=approve, by=by, note=note)
         match answer:
             case Decided(approval):
@@ -94,26 +95,11 @@ def _expire(desk: ApprovalDesk | None) -> click.Command:
     @click.command("expire")
     def expire() -> None:
         """Expire now what nobody decided in time, as workers do by themselves. Sends nothing."""
-        with _Asking():
+        with asking_the_database("Some may have expired all the same: run it again; nothing was sent"):
             count = _open(desk).expire()
         click.echo(f"{count} expired, and said so in their conversations. Nothing was sent.")
 
     return expire
-
-
-class _Asking:
-    """Turn a database that is away into a plain sentence."""
-
-    def __init__(self, consequence: str = "Nothing was changed") -> None:
-        self._consequence = consequence
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Say what is known."""
-        if isinstance(error, StoreUnavailable):
-            raise click.ClickException(f"{AWAY}. {self._consequence}.") from error
 
 
 def _open(desk: ApprovalDesk | None) -> ApprovalDesk:

@@ -14,9 +14,9 @@ from refund_agent.money import NotAnAmount, read_cents
 from refund_agent.orders import OrdersUnavailable
 from refund_agent.policy import Rules
 from refund_agent.policy_file import PolicyUnreadable
-from refund_agent.ports import StoreUnavailable
 from refund_agent.seeds import Seeds
 from refund_agent.settings import AppEnv
+from web.command_errors import asking_the_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,9 @@ def _verdict(objections: Sequence[str]) -> str:
 @contextmanager
 def _said_plainly() -> Generator[None]:
     try:
-        yield
+        with asking_the_database("Run it again"):  # to seed twice does what seeding once does
+            yield
     except PolicyUnreadable as error:
         raise click.ClickException(str(error)) from error
     except OrdersUnavailable as error:
         raise click.ClickException(f"the orders cannot be asked: {error}") from error
-    except StoreUnavailable as error:
-        raise click.ClickException(f"the database cannot be asked: {error}") from error
