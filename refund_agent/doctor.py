@@ -165,6 +165,23 @@ def _payments_url_shape(settings: Settings) -> Finding | None:
     )
 
 
+def _payments_in_the_clear(settings: Settings) -> Finding | None:
+    if _payments_url_shape(settings) or not is_in_the_clear(settings.payments_url):
+        return None
+    why = "Whoever is on the way could read the token, ask for refunds of their own, and forge answers"
+    return Finding(severity_of_a_risk(settings), "PAYMENTS_URL is not https", why, "Use https")
+
+
+def _model_in_the_clear(settings: Settings) -> Finding | None:
+    url = settings.openai_base_url
+    # A model on the same machine is a stand-in, which is nothing for production.
+    if urlsplit(url).scheme == "https" or not (settings.app_env == "production" or is_in_the_clear(url)):
+        return None
+    why = "The key and the customer's words would travel in the clear"
+    fix = "Unset it, or use an https address"
+    return Finding(severity_of_a_risk(settings), "OPENAI_BASE_URL is not https", why, fix)
+
+
 def _model_key_missing(settings: Settings) -> Finding | None:
     if settings.llm_provider == "scripted" or settings.openai_api_key:
         return None
@@ -220,13 +237,10 @@ def _scripted_model(settings: Settings) -> Finding | None:
 
 
 def _model_address(settings: Settings) -> Finding | None:
-    if urlsplit(settings.openai_base_url).scheme != "https":
-        why = "The key and the customer's words would travel in the clear"
-        return Finding("refuse", "OPENAI_BASE_URL is not https", why, "Unset it, or use an https address")
-    if settings.openai_base_url != Settings().openai_base_url:
-        why = "The contract names OpenAI's model; is another address meant, or left over"
-        return Finding("warn", "OPENAI_BASE_URL is not OpenAI's", why, "Unset it if it is not meant")
-    return None
+    if settings.openai_base_url == Settings().openai_base_url or _model_in_the_clear(settings):
+        return None
+    why = "The contract names OpenAI's model; is another address meant, or left over"
+    return Finding("warn", "OPENAI_BASE_URL is not OpenAI's", why, "Unset it if it is not meant")
 
 
 def _payments_address(settings: Settings) -> Finding | None:
@@ -260,6 +274,8 @@ _ALWAYS = (
     _database_scheme,
     _redis_scheme,
     _payments_url_shape,
+    _payments_in_the_clear,
+    _model_in_the_clear,
     _model_key_missing,
 )
 _IN_PRODUCTION = (

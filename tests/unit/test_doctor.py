@@ -63,6 +63,7 @@ def test_both_forms_of_a_redis_url_are_safe(url: str) -> None:
         ("PAYMENTS_URL", {"payments_url": "payments.internal"}),
         ("PAYMENTS_URL", {"payments_url": "ftp://payments.internal"}),
         ("PAYMENTS_URL", {"payments_url": "https://payments.internal?x=1"}),
+        ("PAYMENTS_URL", {"payments_url": "http://payments.internal/v1"}),
         ("PAYMENTS_TOKEN", {"payments_token": ""}),
         ("COMPLETION_TIMEOUT_SECONDS", {"completion_timeout_seconds": 21.0}),
         ("BACKOFF_SECONDS", {"backoff_seconds": 1.0}),
@@ -87,6 +88,28 @@ def test_production_refuses(subject: str, changes: dict[str, Any]) -> None:
 )
 def test_production_warns(subject: str, changes: dict[str, Any]) -> None:
     assert found(**changes) == [("warn", subject)]
+
+
+@pytest.mark.parametrize("variable", ["payments_url", "openai_base_url"])
+@pytest.mark.parametrize(
+    ("url", "severities"),
+    [
+        ("http://outside.example/v1", ["warn"]),
+        ("https://outside.example/v1", []),
+        ("http://127.0.0.1:9000/v1", []),
+        ("http://[::1]:9000/v1", []),
+        ("http://localhost:9000/v1", []),
+    ],
+)
+def test_a_developer_is_warned_when_a_token_or_key_would_leave_the_machine_in_the_clear(
+    variable: str, url: str, severities: list[str]
+) -> None:
+    settings = Settings(llm_provider="scripted", **{variable: url})  # type: ignore[arg-type]
+    assert [finding.severity for finding in check(settings)] == severities
+
+
+def test_payments_on_the_same_machine_is_no_finding_in_production() -> None:
+    assert found(payments_url="http://127.0.0.1:9000") == []
 
 
 def test_28_seconds_on_heroku_are_safe() -> None:
