@@ -5,12 +5,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from refund_agent.doctor import LOOPBACK_HOSTS, Finding, is_in_the_clear, severity_of_a_risk
+from refund_agent.identity import MIN_SECRET_BYTES
 from refund_agent.providers import PRESETS, Endpoint
 from refund_agent.settings import Settings
 
 _ORIGIN_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
-MIN_SECRET_BYTES: Final = 32
-"""What RFC 7518 (3.2) asks of an HS256 secret; a shorter one verifies nothing here."""
 
 
 def check_support(settings: Settings) -> list[Finding]:

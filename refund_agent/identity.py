@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 MAX_ID_LENGTH: Final = 128
+MIN_SECRET_BYTES: Final = 32
+"""What RFC 7518 (3.2) asks of an HS256 secret; a shorter one verifies nothing here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ the journal writes by a connection of its own, which would wait for that very tr
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 from refund_agent.journal import Journal
 from refund_agent.outcomes import (
@@ -35,15 +35,7 @@ from refund_agent.ports import (
     ToolDeclaration,
 )
 from refund_agent.tools import Toolbox
-from refund_agent.turn import Message, ToolCall, ToolResult, Turn
-
-
-class Agent(Protocol):
-    """What runs a turn."""
-
-    def run(self, turn: Turn) -> TurnOutcome | Superseded:
-        """Run `turn` from wherever it stands."""
-        ...
+from refund_agent.turn import Message, RunsTurns, ToolCall, ToolResult, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +65,7 @@ class Recorder:
         told = {**tell_decision(decision), "because": say(decision), "findings": _tell_findings(decision)}
         self.journal.note(turn.id, "policy", {"call": str(call), **told})
 
-    def agent(self, agent: Agent) -> Agent:
+    def agent(self, agent: RunsTurns) -> RunsTurns:
         """Record `begun` before, and `usage` after a worker's run of a turn."""
         return RecordingAgent(agent, self.journal)
 
@@ -248,7 +240,7 @@ def _name_claim(answer: ClaimAnswer) -> str:
 class RecordingAgent:
     """What runs a turn, around another."""
 
-    def __init__(self, agent: Agent, journal: Journal) -> None:
+    def __init__(self, agent: RunsTurns, journal: Journal) -> None:
         self._agent = agent
         self._journal = journal
 

@@ -3,14 +3,14 @@
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import structlog
 from structlog.contextvars import bound_contextvars
 
 from refund_agent.outcomes import Broken, ProviderFailed, Superseded, TurnOutcome
 from refund_agent.ports import Events, StoreUnavailable, Turns
-from refund_agent.turn import Agent, Turn
+from refund_agent.turn import Agent, RunsTurns, Turn
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -26,14 +26,6 @@ class LeftForAnother:
 
 
 Ending: TypeAlias = TurnOutcome | Superseded | NothingToDo | LeftForAnother
-
-
-class RunsTurns(Protocol):
-    """An agent: the loop itself, or the loop with something before and after."""
-
-    def run(self, turn: Turn) -> TurnOutcome | Superseded:
-        """Run `turn` from wherever it stands."""
-        ...
 
 
 class Runner:

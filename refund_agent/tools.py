@@ -4,7 +4,6 @@ A mistake of the model becomes that call's result, `{"error": ...}`; nothing is 
 """
 
 import json
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias, cast
@@ -13,10 +12,10 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 
 from refund_agent import strict_json
 from refund_agent.outcomes import CallPosition, Superseded
+from refund_agent.plain_text import has_unseen_characters
 from refund_agent.ports import ToolDeclaration
-from refund_agent.turn import ToolCall, ToolResult, Turn
+from refund_agent.turn import MAX_ARGUMENTS_BYTES, ToolCall, ToolResult, Turn
 
-MAX_ARGUMENTS_BYTES = 4096
 MAX_ORDER_ID_LENGTH = 128
 MAX_ERROR_LENGTH = 300
 
@@ -43,7 +42,7 @@ class OrderId(fields.Field[str]):
             raise ValidationError("must not be empty")
         if len(value) > MAX_ORDER_ID_LENGTH:
             raise ValidationError(f"must be at most {MAX_ORDER_ID_LENGTH} characters")
-        if any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for character in value):
+        if has_unseen_characters(value):
             raise ValidationError("must not contain control or invisible characters")
         return value
 

@@ -2,15 +2,17 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
-from refund_agent.outcomes import CallPosition, RefundRecord, TurnOutcome
+from refund_agent.outcomes import CallPosition, RefundRecord, Superseded, TurnOutcome
 
 Agent: TypeAlias = Literal["refund_chat", "support", "approval"]
 """Who answers a turn: each has its own rules, model and tools; loop, gate and ledger are the same."""
 
 MAX_COMPLETIONS = 5
 MAX_ATTEMPTS = 2
+MAX_ARGUMENTS_BYTES = 4096
+"""Of one tool call. More is kept in part, so that a transcript stays small, and never given to a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,14 @@ class Turn:
                 return [(CallPosition(number, i), call) for i, call in calls if i >= answered]
             break
         return []
+
+
+class RunsTurns(Protocol):
+    """An agent: the loop itself, or the loop with something before and after."""
+
+    def run(self, turn: Turn) -> TurnOutcome | Superseded:
+        """Run `turn` from wherever it stands."""
+        ...
 
 
 TurnState: TypeAlias = Literal["stored", "queued", "running", "ended"]

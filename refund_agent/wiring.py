@@ -30,11 +30,11 @@ from refund_agent.ports import Queue, Signals
 from refund_agent.prompts import REFUND_CHAT
 from refund_agent.refunds import Refunds
 from refund_agent.retention import Retention
-from refund_agent.runner import Runner, RunsTurns
+from refund_agent.runner import Runner
 from refund_agent.settings import CONTRACT_MODEL, Settings
 from refund_agent.sweeper import Sweeper
 from refund_agent.tools import Toolbox
-from refund_agent.turn import Agent
+from refund_agent.turn import Agent, RunsTurns
 
 REDIS_CONNECTIONS = 3
 """A process; Celery's own come on top. Small Redis plans allow 20 in all."""

@@ -15,11 +15,10 @@ from refund_agent.prompts import support_rules
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
-from refund_agent.runner import RunsTurns
 from refund_agent.settings import Settings
 from refund_agent.support_agent import ApprovedRefund, SupportAgent
 from refund_agent.support_tools import SupportTools
-from refund_agent.turn import Agent
+from refund_agent.turn import Agent, RunsTurns
 from refund_agent.wiring import Stores, TurnEvents, open_journal
 from refund_agent.wiring_orders import build_orders
 from refund_agent.wiring_support import (

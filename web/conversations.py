@@ -20,15 +20,14 @@ from web.identity import require_customer, require_identity, require_staff
 from web.ids import TURN_ROUTES
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
-from web.problems import RETRY_AFTER, Problem, Refused, respond
+from web.problems import NOT_READABLE, Problem, Refused, respond
 from web.render import refund_view
 from web.schemas import StaffMessage
 
 PAGE_SIZE: Final = 20
 JOINED: Final = notices.JOINED.say()
 BACK: Final = notices.GIVEN_BACK.say()
-NOT_FOUND: Final = "There is no such conversation. Nothing was stored or sent."
-NOT_READABLE: Final = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
+NO_SUCH_CONVERSATION: Final = "There is no such conversation. Nothing was stored or sent."
 
 
 def blueprint(conversations: Conversations) -> Any:  # noqa: ANN401 - flask-smorest is not typed
@@ -111,12 +110,12 @@ def _find(conversations: Conversations, conversation_id: UUID) -> Conversation:
     customer_id = identity.id if isinstance(identity, Customer) else None
     found = conversations.find(str(conversation_id), customer_id=customer_id)
     if found is None:
-        raise Refused(Problem(Kind.NO_SUCH_CONVERSATION, NOT_FOUND))
+        raise Refused(Problem(Kind.NO_SUCH_CONVERSATION, NO_SUCH_CONVERSATION))
     return found
 
 
 def _away(_: StoreUnavailable) -> Response:
-    return respond(Problem(Kind.NOT_READABLE, NOT_READABLE, headers=RETRY_AFTER))
+    return respond(NOT_READABLE)
 
 
 def _show(found: Conversation) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ from refund_agent import strict_json
 from refund_agent.identity import Customer, DevPicker, Person
 from refund_agent.ports import StoreUnavailable
 from web.kinds import Kind
-from web.problems import RETRY_AFTER, Problem, Refused, respond
+from web.problems import NOT_READABLE, Problem, Refused, respond
 
 MAX_BODY_BYTES = 1024
 
@@ -38,8 +38,7 @@ def _people(picker: DevPicker) -> list[Person]:
     try:
         return picker.people()
     except StoreUnavailable:
-        detail = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
-        raise Refused(Problem(Kind.NOT_READABLE, detail, headers=RETRY_AFTER)) from None
+        raise Refused(NOT_READABLE) from None
 
 
 def _picked_id() -> str:

@@ -39,6 +39,14 @@ class Problem:
         return {"type": kind.type, "title": kind.title, "status": kind.status, "detail": self.detail}
 
 
+NOT_READABLE: Final = Problem(
+    Kind.NOT_READABLE,
+    "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`.",
+    headers=RETRY_AFTER,
+)
+"""What a request that only reads is told while the database is away."""
+
+
 class Refused(Exception):
     """The request ends here, at the door, with this problem."""
 

@@ -13,6 +13,7 @@ from refund_agent.support_desk import Asked, Message, NoSuchConversation, Said, 
 from refund_agent.turn import TurnRecord
 from web.admission import problem_of
 from web.body import StrictJsonParser
+from web.conversations import NO_SUCH_CONVERSATION
 from web.idempotency import fingerprint, read_key
 from web.identity import require_customer
 from web.ids import TURN_ROUTES, adopt_turn_id, request_id, turn_id
@@ -27,7 +28,6 @@ from web.turn_view import replied
 
 CONVERSATION_HEADER: Final = "X-Conversation-Id"
 """A stream has no body to say it in, and the next message needs it."""
-NO_CONVERSATION: Final = "There is no such conversation. Nothing was stored or sent."
 
 
 def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # noqa: ANN401 - flask-smorest is not typed
@@ -97,7 +97,7 @@ def _answer(said: Said) -> Response:
             }
             return jsonify({**body, "owner": "person"})
         case NoSuchConversation():
-            return respond(Problem(Kind.NO_SUCH_CONVERSATION, NO_CONVERSATION))
+            return respond(Problem(Kind.NO_SUCH_CONVERSATION, NO_SUCH_CONVERSATION))
         case _:
             problem = problem_of(said)
             if problem is None:

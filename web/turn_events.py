@@ -20,7 +20,7 @@ from refund_agent.turn import TurnRecord
 from web.ids import TURN_ROUTES, adopt_turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
-from web.problems import CONTENT_TYPE, RETRY_AFTER, Problem, Refused
+from web.problems import CONTENT_TYPE, NOT_READABLE, Problem, Refused
 from web.schemas import ProblemDocument
 from web.stream_places import StreamPlaces
 from web.turn_stream import FindTurn, TurnStream, Watching
@@ -82,7 +82,7 @@ class TurnStreams:
         """Return a turn that the caller may see; raise `Refused`, the same for a foreign one and for none."""
         found = self._find(turn_id)
         if isinstance(found, Unreadable):
-            raise Refused(_not_readable())
+            raise Refused(NOT_READABLE)
         if found is None or not access.allowed(found):
             raise Refused(Problem(Kind.NO_SUCH_TURN, "There is no such turn. Nothing was done."))
         return found
@@ -92,7 +92,7 @@ class TurnStreams:
         try:
             return self._stored.newest([turn_id]).get(turn_id, 0)
         except StoreUnavailable:
-            raise Refused(_not_readable()) from None
+            raise Refused(NOT_READABLE) from None
 
     def stream_turn(
         self,
@@ -208,8 +208,3 @@ def gone_client(environ: Mapping[str, Any]) -> Callable[[], bool]:
             return True
 
     return is_gone
-
-
-def _not_readable() -> Problem:
-    detail = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
-    return Problem(Kind.NOT_READABLE, detail, headers=RETRY_AFTER)

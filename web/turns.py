@@ -11,7 +11,7 @@ from web.identity import may_read
 from web.ids import TURN_ROUTES, adopt_turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
-from web.problems import CONTENT_TYPE, RETRY_AFTER, Problem, respond
+from web.problems import CONTENT_TYPE, NOT_READABLE, Problem, respond
 from web.schemas import ProblemDocument, TurnView
 from web.services import Asks
 from web.turn_view import view
@@ -25,8 +25,7 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
         adopt_turn_id(str(turn_id))
         found = facade.find(str(turn_id))
         if isinstance(found, Unreadable):
-            detail = "The database cannot be asked now. Nothing was changed; ask again after `Retry-After`."
-            return respond(Problem(Kind.NOT_READABLE, detail, headers=RETRY_AFTER))
+            return respond(NOT_READABLE)
         if found is None or not may_read(found):
             return respond(Problem(Kind.NO_SUCH_TURN, "There is no such turn. Nothing was done."))
         language = readers_language_of(found)

@@ -14,7 +14,7 @@ import structlog
 from refund_agent import strict_json
 from refund_agent.adapters.httpx_wall import MAX_ANSWER_BYTES
 from refund_agent.ports import Completed, CompletionFailed
-from refund_agent.turn import AssistantMessage, ToolCall
+from refund_agent.turn import MAX_ARGUMENTS_BYTES, AssistantMessage, ToolCall
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -29,7 +29,6 @@ MAX_TOOL_CALLS: Final = 32
 MAX_ID_LENGTH: Final = 40
 """What OpenAI takes back; a longer id would make the next call fail."""
 
-MAX_ARGUMENTS_BYTES: Final = 4096
 KEPT_OF_LONG_ARGUMENTS: Final = 200
 
 INVALID_NAME: Final = "invalid_call"

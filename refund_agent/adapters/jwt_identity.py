@@ -22,8 +22,6 @@ log = structlog.stdlib.get_logger(__name__)
 
 MAX_TOKEN_LENGTH: Final = 8192
 LEEWAY_SECONDS: Final = 30
-MIN_SECRET_BYTES: Final = 32
-"""What RFC 7518 (3.2) asks of an HS256 secret."""
 
 Algorithm: TypeAlias = Literal["HS256", "RS256", "ES256"]
 

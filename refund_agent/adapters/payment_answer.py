@@ -5,13 +5,13 @@ rest is `Unknown`. The rules are the table "What counts, for the payments call" 
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from refund_agent import strict_json
 from refund_agent.adapters.clean_text import clean_detail, hide
 from refund_agent.outcomes import Paid, PaymentAnswer, Rejected, Unknown
+from refund_agent.plain_text import has_unseen_characters
 
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_EVIDENCE_BYTES: Final = 4096
@@ -109,7 +109,7 @@ def _is_plain(text: str, max_length: int) -> bool:
     """Whether the text is non-blank, short, and free of control and invisible characters."""
     if not text.strip() or len(text) > max_length:
         return False
-    return not any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for character in text)
+    return not has_unseen_characters(text)
 
 
 def _says_failed(status: str) -> bool:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import ValidationError
 
-from refund_agent.tools import MAX_ARGUMENTS_BYTES, MAX_ORDER_ID_LENGTH, IssueRefundArguments
-from refund_agent.turn import ToolCall
+from refund_agent.tools import MAX_ORDER_ID_LENGTH, IssueRefundArguments
+from refund_agent.turn import MAX_ARGUMENTS_BYTES, ToolCall
 from tests.unit.desk import Desk
 from tests.unit.spy_tool import Spy, arguments
 
