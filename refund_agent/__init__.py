@@ -1,1 +1,40 @@
-"""A refund agent that a support team can trust with money. Start reading at `loop` and `refunds`."""
+"""A refund agent that a support team can trust with money: a map of its modules, in reading order.
+
+The core, eight files, read in this order; they are all that one turn of refund chat needs:
+    `outcomes`  every way a payment call, a claim and a turn can end
+    `turn`      one message on its way to its outcome, and the transcript that a checkpoint keeps
+    `ports`     the outside world on one page: model, payments, ledger, turns, queue, clock
+    `tools`     a tool call's arguments are checked before the tool runs
+    `refunds`   claim, send, settle: the only code that moves money
+    `loop`      completion, tool calls, completion: at most five, and one refund
+    `runner`    one delivery of a turn's message in a worker: begin, run, end, wake
+    `facade`    one waiting request in the web: store, queue, wait, say the truth
+and what they stand on: `sweeper` mends what dead workers left; `prompts` says what the model is told;
+`strict_json`, `plain_text` and `money` read what comes from outside.
+
+The support agent, on the same loop, gate and ledger: `support_desk` takes a customer's message in,
+`support_agent` answers it with `support_tools`, `fallback_model` asks a second provider. `replies` says
+about money what the ledger says, `claims` finds sentences that say more, `rewriting` may put the rest
+plainly. `identity` is who asks, `sessions` the console's sign-ins, `limits` how much anybody may take,
+`injection` with `injection_phrases` flags attempts to steer the model.
+
+The policy decides about refunds: `policy` is its rules as functions, `policies` its numbers by month,
+`policy_file` reads them and `policy_text` puts them in words. `orders` are the facts, `eligibility` asks the
+policy about them, `seeds` are orders to try it on.
+
+Conversations and approvals: `conversations` is what was said, `transcripts` what the model is given of it,
+`retention` what is forgotten. `approvals` are refunds that wait for a person, `approval_desk` decides.
+
+What a turn tells while it runs: `recorder` wraps the ports, and `journal` keeps the events.
+
+What staff and operators read, and never what decides: `timeline` is a turn as steps, `timeline_reading` and
+`timeline_bodies` make it from events, `turn_steps` are its steps. `casebook` finds conversations, `overview`
+counts over time, `inspection` is turns and unknown refunds at 3 a.m., `figures` are what /metrics shows,
+`alarms` what wakes somebody, `reveals` who was shown what, `logs` the lines.
+
+Settings: `settings`, `settings_support` and `settings_orders` read the environment, `providers` and `prices`
+are the models it may name; `doctor`, `doctor_support`, `doctor_orders` and `doctor_celery` judge it.
+
+Wiring: `wiring`, `wiring_support`, `wiring_orders` and `wiring_agents` put all of it together. Only they name
+the `adapters`: one module for each piece of an outside system (sql_, redis_, http_ and so on).
+"""
