@@ -1,4 +1,7 @@
-"""Portal tokens: the key of `/support/refund-chat`, and of a portal's own turns."""
+"""Portal tokens: the key of `/support/refund-chat`, and of its turns.
+
+Several are for rotation. All of them are one portal: nothing remembers which of them a turn came with.
+"""
 
 import hmac
 from typing import Final
@@ -13,7 +16,7 @@ CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="support"'}
 
 
 class PortalTokens:
-    """Whether the present request comes from a portal.
+    """Whether the present request comes from the portal.
 
     Without any token set, everybody may call in development and nobody in production.
     """

@@ -2,6 +2,7 @@
 
 import pytest
 
+from refund_agent.turn import TurnRecord
 from tests.functional.web.conftest import Web, problem_of
 
 GOOD = {"user_id": "u", "message": "m"}
@@ -29,6 +30,26 @@ def test_each_of_the_tokens_opens(guarded: Web, scheme: str, token: str) -> None
     )
 
     assert answer.status_code == 200
+
+
+@pytest.mark.contract("C83")
+def test_all_tokens_are_one_portal_with_the_same_turns_and_the_same_idempotency_keys(guarded: Web) -> None:
+    turn_id = "8e03978e-40d5-43dd-bc93-6894a57f9324"
+    guarded.facade.found[turn_id] = TurnRecord(turn_id, "running", 0, 0)
+    for token in TOKENS:
+        guarded.client.post(
+            "/support/refund-chat",
+            json=GOOD,
+            headers={"Idempotency-Key": "one-message"},
+            environ_overrides={"HTTP_AUTHORIZATION": f"Bearer {latin(token)}"},
+        )
+        looked = guarded.client.get(
+            f"/support/turns/{turn_id}", environ_overrides={"HTTP_AUTHORIZATION": f"Bearer {latin(token)}"}
+        )
+        assert looked.status_code == 200
+
+    old, new = guarded.facade.asked
+    assert (old.idempotency_key, old.fingerprint) == (new.idempotency_key, new.fingerprint) != ("", "")
 
 
 @pytest.mark.fault(44)
