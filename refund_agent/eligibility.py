@@ -10,9 +10,9 @@ from refund_agent.orders import Order, OrderRefunds, Orders
 from refund_agent.policy import (
     Case,
     Decision,
-    Finding,
     LockedFacts,
     PolicyCheck,
+    RuleJudgement,
     Rules,
     decide,
     explain,
@@ -50,7 +50,7 @@ class Eligibility:
             self._case(customer_id, order, order_id=order_id, amount_cents=amount_cents), self.rules
         )
 
-    def explain(self, customer_id: str | None, order_id: str, amount_cents: int) -> Sequence[Finding]:
+    def explain(self, customer_id: str | None, order_id: str, amount_cents: int) -> Sequence[RuleJudgement]:
         """Return every rule's finding, for staff; without a customer the order's own is taken."""
         order = self._orders.find_for_staff(order_id)
         asking = customer_id if customer_id is not None else (order.customer_id if order else "")

@@ -106,7 +106,7 @@ class TooEarly:
     wait_seconds: float
 
 
-Resolution: TypeAlias = Resolved | AlreadyResolved | NotUnknown | TooEarly
+ResolveAnswer: TypeAlias = Resolved | AlreadyResolved | NotUnknown | TooEarly
 
 
 class Inspection(Protocol):
@@ -128,7 +128,7 @@ class Inspection(Protocol):
         """Return refunds whose outcome is unknown, oldest first; `also` those of these that were resolved."""
         ...
 
-    def resolve(self, turn_id: str, verdict: Verdict) -> Resolution:
+    def resolve(self, turn_id: str, verdict: Verdict) -> ResolveAnswer:
         """Save a person's answer about an unknown refund, once, and tell it in its conversation.
 
         Sends nothing.

@@ -86,7 +86,7 @@ class Limiter(Protocol):
         ...
 
 
-class Usage(Protocol):
+class StoredUsage(Protocol):
     """What the record in SQL says was used. Each may raise `StoreUnavailable`."""
 
     def open_turns(self) -> int:

@@ -85,15 +85,15 @@ class LockedFacts:
     today: date
 
 
-Verdict: TypeAlias = Literal["passes", "objects", "not asked"]
+RuleVerdict: TypeAlias = Literal["passes", "objects", "not asked"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleJudgement:
     """One rule's verdict on a case, and the facts that it looked at."""
 
     rule: RuleName
-    verdict: Verdict
+    verdict: RuleVerdict
     facts: Facts = field(default_factory=dict[str, Fact], hash=False)
 
 
@@ -103,7 +103,7 @@ class Approved:
 
     amount_cents: int
     version: str
-    findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
+    findings: tuple[RuleJudgement, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Denied:
     rule: RuleName
     version: str
     facts: Facts = field(default_factory=dict[str, Fact], hash=False)
-    findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
+    findings: tuple[RuleJudgement, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Escalated:
     version: str
     amount_cents: int
     facts: Facts = field(default_factory=dict[str, Fact], hash=False)
-    findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
+    findings: tuple[RuleJudgement, ...] = field(default=(), compare=False, repr=False)
 
 
 Refusal: TypeAlias = Denied | Escalated
@@ -133,13 +133,13 @@ Decision: TypeAlias = Approved | Refusal
 PolicyCheck: TypeAlias = Callable[[LockedFacts], Decision]
 """The policy as the ledger runs it, inside a claim's transaction. Pure; asks nothing outside."""
 
-Judged: TypeAlias = tuple[bool, Facts]
+RuleResult: TypeAlias = tuple[bool, Facts]
 """Whether a rule passes, and the facts that it looked at."""
 
 
 def decide(case: Case, rules: Rules) -> Decision:
     """Judge a case by every rule in order; the first objection wins, and no rule after it is asked."""
-    asked: list[Finding] = []
+    asked: list[RuleJudgement] = []
     for found in _findings(case, rules):
         asked.append(found)
         if found.verdict == "objects":
@@ -151,7 +151,7 @@ def decide(case: Case, rules: Rules) -> Decision:
     return Approved(case.amount_cents, rules.version, findings=tuple(asked))
 
 
-def explain(case: Case, rules: Rules) -> tuple[Finding, ...]:
+def explain(case: Case, rules: Rules) -> tuple[RuleJudgement, ...]:
     """Return every rule's finding, in order, also after an objection; for staff.
 
     Where the order is not the customer's nothing further is asked.
@@ -159,23 +159,23 @@ def explain(case: Case, rules: Rules) -> tuple[Finding, ...]:
     return tuple(_findings(case, rules))
 
 
-def _findings(case: Case, rules: Rules) -> Iterator[Finding]:
+def _findings(case: Case, rules: Rules) -> Iterator[RuleJudgement]:
     mine = True
     for name, judge in RULES:
         if not mine:
-            yield Finding(name, "not asked")
+            yield RuleJudgement(name, "not asked")
             continue
         passes, facts = judge(case, rules)
         mine = passes or name != "order_not_found"
-        yield Finding(name, "passes" if passes else "objects", facts)
+        yield RuleJudgement(name, "passes" if passes else "objects", facts)
 
 
-def belongs_to_customer(case: Case, _rules: Rules) -> Judged:
+def belongs_to_customer(case: Case, _rules: Rules) -> RuleResult:
     """Somebody else's order does not exist, and nothing is said about it."""
     return case.order is not None and case.order.customer_id == case.customer_id, {}
 
 
-def is_delivered(case: Case, rules: Rules) -> Judged:
+def is_delivered(case: Case, rules: Rules) -> RuleResult:
     """Delivered, and not on a day that is yet to come."""
     order = case.known
     passes = order.status in rules.refundable_statuses
@@ -184,12 +184,12 @@ def is_delivered(case: Case, rules: Rules) -> Judged:
     return passes, {"status": order.status, "delivered_on": order.delivered_on}
 
 
-def is_not_final_sale(case: Case, rules: Rules) -> Judged:
+def is_not_final_sale(case: Case, rules: Rules) -> RuleResult:
     """Final-sale items are never refunded."""
     return rules.refund_final_sale or not case.known.final_sale, {"final_sale": case.known.final_sale}
 
 
-def window_is_open(case: Case, rules: Rules) -> Judged:
+def window_is_open(case: Case, rules: Rules) -> RuleResult:
     """The last day of the window is inside it. An order that is not delivered has no window yet."""
     delivered_on, days = case.known.delivered_on, rules.return_window_days
     age = None if delivered_on is None else (case.today - delivered_on).days
@@ -199,7 +199,7 @@ def window_is_open(case: Case, rules: Rules) -> Judged:
     return age <= days, facts
 
 
-def is_not_refunded_yet(case: Case, rules: Rules) -> Judged:
+def is_not_refunded_yet(case: Case, rules: Rules) -> RuleResult:
     """Earlier refunds leave room for this one. An unconfirmed one blocks its order until it is resolved."""
     refunded, unconfirmed = case.refunded_cents, case.refunds.unconfirmed_cents
     facts: Facts = {
@@ -216,7 +216,7 @@ def is_not_refunded_yet(case: Case, rules: Rules) -> Judged:
     return room and unconfirmed == 0 and not rules.one_refund_per_order, facts
 
 
-def amount_is_refundable(case: Case, _rules: Rules) -> Judged:
+def amount_is_refundable(case: Case, _rules: Rules) -> RuleResult:
     """More than nothing, and not more than is left."""
     facts: Facts = {
         "amount_cents": case.amount_cents,
@@ -226,7 +226,7 @@ def amount_is_refundable(case: Case, _rules: Rules) -> Judged:
     return 0 < case.amount_cents <= case.refundable_cents, facts
 
 
-def needs_no_person(case: Case, rules: Rules) -> Judged:
+def needs_no_person(case: Case, rules: Rules) -> RuleResult:
     """The limit itself is inside; one cent above it goes to a person."""
     limit = rules.escalate_above_cents
     facts: Facts = {
@@ -238,7 +238,7 @@ def needs_no_person(case: Case, rules: Rules) -> Judged:
     return case.approved_by_person or case.amount_cents <= limit, facts
 
 
-RULES: tuple[tuple[RuleName, Callable[[Case, Rules], Judged]], ...] = (
+RULES: tuple[tuple[RuleName, Callable[[Case, Rules], RuleResult]], ...] = (
     ("order_not_found", belongs_to_customer),
     ("not_delivered", is_delivered),
     ("final_sale", is_not_final_sale),

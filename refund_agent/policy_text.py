@@ -9,7 +9,17 @@ from typing import assert_never, get_args
 from refund_agent import reasons
 from refund_agent.money import write_cents
 from refund_agent.orders import OrderStatus
-from refund_agent.policy import Approved, Decision, Denied, Escalated, Fact, Facts, Finding, RuleName, Rules
+from refund_agent.policy import (
+    Approved,
+    Decision,
+    Denied,
+    Escalated,
+    Fact,
+    Facts,
+    RuleJudgement,
+    RuleName,
+    Rules,
+)
 
 _IN_ORDER = get_args(OrderStatus)
 
@@ -82,7 +92,7 @@ def say(decision: Decision) -> str:
             assert_never(decision)
 
 
-def finding_line(found: Finding, rules: Rules) -> str:
+def finding_line(found: RuleJudgement, rules: Rules) -> str:
     """Write one finding for staff: verdict, rule, the rule's words, and every fact on a second line."""
     line = f"{found.verdict:<10} {found.rule:<22} {rule_texts(rules)[found.rule]}"
     facts = [

@@ -45,7 +45,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Batch:
     """One batch. `end` is None when there was nothing left."""
 
     tally: Tally
@@ -55,11 +55,11 @@ class Step:
 class Retention(Protocol):
     """The stores, as forgetting sees them. Each call is one transaction and may raise `StoreUnavailable`."""
 
-    def conversations(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Step:
+    def conversations(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Batch:
         """Delete some conversations with their turns, events and entries, oldest first; or count them."""
         ...
 
-    def lone_turns(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Step:
+    def lone_turns(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Batch:
         """Delete some ended turns that belong to no conversation, with their events; or count them."""
         ...
 

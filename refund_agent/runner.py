@@ -25,7 +25,7 @@ class LeftForAnother:
     """The database went away, or a bug of ours; the lease will lapse and another worker resumes the turn."""
 
 
-Ending: TypeAlias = TurnOutcome | Superseded | NothingToDo | LeftForAnother
+DeliveryEnding: TypeAlias = TurnOutcome | Superseded | NothingToDo | LeftForAnother
 
 
 class Runner:
@@ -49,7 +49,7 @@ class Runner:
         """Return the turns this process is running now: those whose leases it keeps."""
         return frozenset(turn_id for turn_id, _ in self._running.copy())
 
-    def run(self, turn_id: str) -> Ending:
+    def run(self, turn_id: str) -> DeliveryEnding:
         """Run the turn stored under `turn_id`, if it is there to be taken; never raises."""
         try:
             turn = self._turns.begin(turn_id, owner=self._owner)
@@ -74,7 +74,7 @@ class Runner:
         finally:
             self._running.discard(held)
 
-    def _run(self, turn: Turn) -> Ending:
+    def _run(self, turn: Turn) -> DeliveryEnding:
         outcome = self._outcome(turn)
         if isinstance(outcome, Superseded):
             return outcome

@@ -15,7 +15,7 @@ _KEYED = uuid.UUID("0d9b7c0a-5a53-4c57-8d0c-0f8b6a2f8a11")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class CustomerMessage:
     """What a customer sends. `conversation_id` is empty for a new conversation."""
 
     turn_id: str
@@ -63,7 +63,7 @@ class SupportDesk:
     knows_key: Callable[[str], bool]
     """Whether an idempotency key has a turn: then the request is a retry, whatever has changed since."""
 
-    def say(self, message: Message, hand: Hand) -> Said:
+    def say(self, message: CustomerMessage, hand: Hand) -> Said:
         """Find or begin the conversation, see that there is room, and hand the turn to the facade."""
         conversation = self._find(message)
         if message.conversation_id and conversation is None:
@@ -79,7 +79,7 @@ class SupportDesk:
             return admission
         return self._ask(message, conversation, hand)
 
-    def _ask(self, message: Message, conversation: Conversation | None, hand: Hand) -> Asked:
+    def _ask(self, message: CustomerMessage, conversation: Conversation | None, hand: Hand) -> Asked:
         """Hand the turn over; a new conversation begins in the commit that stores its first turn."""
         conversation_id = conversation.id if conversation else _new_id(message)
         new = NewTurn(
@@ -94,7 +94,7 @@ class SupportDesk:
         )
         return Asked(conversation_id, hand(new))
 
-    def _find(self, message: Message) -> Conversation | None:
+    def _find(self, message: CustomerMessage) -> Conversation | None:
         """Return the conversation that the message belongs to; a keyed one may have begun it before."""
         if not message.conversation_id and not message.idempotency_key:
             return None
@@ -108,6 +108,6 @@ class SupportDesk:
         return self.limiter.admit(Asking(customer_id, used.turns, used.tokens))
 
 
-def _new_id(message: Message) -> str:
+def _new_id(message: CustomerMessage) -> str:
     """Return a new conversation's id; a retry with the same key finds the same one."""
     return str(uuid.uuid5(_KEYED, message.idempotency_key) if message.idempotency_key else uuid.uuid4())

@@ -26,7 +26,7 @@ from refund_agent.ports import Completed, CompletionAnswer, Events
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
-from refund_agent.runner import Ending, Runner
+from refund_agent.runner import DeliveryEnding, Runner
 from refund_agent.seeds import Seeds, plant, read_seeds
 from refund_agent.support_agent import ApprovedRefund, SupportAgent
 from refund_agent.support_desk import SupportDesk
@@ -114,7 +114,7 @@ class SupportStage:
         )
         return turn_id
 
-    def deliver(self, turn_id: str, *script: Script) -> Ending:
+    def deliver(self, turn_id: str, *script: Script) -> DeliveryEnding:
         """Deliver a turn's message to a worker while the model answers by `script`."""
         self.model = FakeModel(*script)
         return self.runner().run(turn_id)

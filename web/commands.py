@@ -13,7 +13,7 @@ from refund_agent.inspection import (
     Inspected,
     Inspection,
     NotUnknown,
-    Resolution,
+    ResolveAnswer,
     Resolved,
     TooEarly,
     UnknownRefund,
@@ -110,7 +110,7 @@ def _refunds(inspection: Inspection) -> AppGroup:
     return refunds
 
 
-def _resolved(turn_id: str, resolution: Resolution) -> str:
+def _resolved(turn_id: str, resolution: ResolveAnswer) -> str:
     """Say what was saved; raise `ClickException` when nothing was."""
     match resolution:
         case Resolved(record):

@@ -19,7 +19,7 @@ PROBE_SECONDS: Final = 2.0
 
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
-Verdict: TypeAlias = Literal["ok", "failed", "timed out"]
+ProbeResult: TypeAlias = Literal["ok", "failed", "timed out"]
 
 
 class WalledProbe:
@@ -31,7 +31,7 @@ class WalledProbe:
         self._starting = threading.Lock()
         self._done = threading.Event()
         self._running = False
-        self._verdict: Verdict = "failed"
+        self._verdict: ProbeResult = "failed"
 
     def start(self) -> None:
         """Begin to ask, unless an earlier question still hangs."""
@@ -42,7 +42,7 @@ class WalledProbe:
             self._done.clear()
         threading.Thread(target=self._ask, name=f"probe-{self._name}", daemon=True).start()
 
-    def verdict(self, *, until: float) -> Verdict:
+    def verdict(self, *, until: float) -> ProbeResult:
         """Wait for the answer, at most until this reading of the monotonic clock."""
         return self._verdict if self._done.wait(max(0.0, until - time.monotonic())) else "timed out"
 

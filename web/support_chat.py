@@ -9,7 +9,14 @@ from flask_smorest import Blueprint
 from refund_agent.facade import Ask, Replayed, Started
 from refund_agent.outcomes import Replied
 from refund_agent.ports import StoreUnavailable
-from refund_agent.support_desk import Asked, Message, NoSuchConversation, Said, SupportDesk, WithPerson
+from refund_agent.support_desk import (
+    Asked,
+    CustomerMessage,
+    NoSuchConversation,
+    Said,
+    SupportDesk,
+    WithPerson,
+)
 from refund_agent.turn import TurnRecord
 from web.admission import problem_of
 from web.body import StrictJsonParser
@@ -60,10 +67,10 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
     return routes
 
 
-def _read(customer_id: str, body: dict[str, Any]) -> Message:
+def _read(customer_id: str, body: dict[str, Any]) -> CustomerMessage:
     key = read_key()
     own_key = hashlib.sha256(f"{customer_id}\n{key}".encode()).hexdigest() if key else ""
-    return Message(
+    return CustomerMessage(
         turn_id=turn_id(),
         customer_id=customer_id,
         text=body["message"],
@@ -74,7 +81,7 @@ def _read(customer_id: str, body: dict[str, Any]) -> Message:
     )
 
 
-def _say(desk: SupportDesk, message: Message, hand: Any) -> Said:  # noqa: ANN401 - the facade's ask or start
+def _say(desk: SupportDesk, message: CustomerMessage, hand: Any) -> Said:  # noqa: ANN401 - the facade's ask or start
     hand_over()
     try:
         return desk.say(message, hand)

@@ -20,9 +20,9 @@ from refund_agent.limits import (
     LimiterAway,
     Limits,
     NoRoom,
+    StoredUsage,
     TooFast,
     TooManyTokens,
-    Usage,
 )
 
 log = structlog.stdlib.get_logger(__name__)
@@ -51,7 +51,7 @@ class RedisLimits:
         client: redis.Redis,
         *,
         limits: Limits,
-        usage: Usage,
+        usage: StoredUsage,
         workers: Callable[[], Collection[str]],
         seats: int,
     ) -> None:

@@ -16,7 +16,7 @@ from refund_agent.inspection import (
     AlreadyResolved,
     Inspected,
     NotUnknown,
-    Resolution,
+    ResolveAnswer,
     Resolved,
     TooEarly,
     UnknownRefund,
@@ -88,7 +88,7 @@ class SqlInspection:
             rows = cast("Sequence[Sequence[Any]]", tx.execute(asked).all())
         return [_unknown(row) for row in rows]
 
-    def resolve(self, turn_id: str, verdict: Verdict) -> Resolution:
+    def resolve(self, turn_id: str, verdict: Verdict) -> ResolveAnswer:
         """Save a person's answer about an unknown refund, once, and tell it in its conversation."""
         settled: dict[str, object] = (
             {"state": "paid", "refund_id": verdict.reference or f"resolved-by-{verdict.resolved_by}"}

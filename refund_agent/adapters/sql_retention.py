@@ -24,7 +24,7 @@ from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_support_tables import approvals, conversations, entries, events
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.adapters.sql_totals import SqlTotals
-from refund_agent.retention import Place, Step, Tally
+from refund_agent.retention import Batch, Place, Tally
 
 CONVERSATIONS_PER_STEP: Final = 20
 """With some 40 turns each and 20 events a turn: a step has to end well before the database's wall."""
@@ -62,7 +62,7 @@ class SqlRetention:
         self._database = database
         self._totals = SqlTotals(database)
 
-    def conversations(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Step:
+    def conversations(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Batch:
         """Delete some conversations with their turns, events and entries, oldest first; or count them."""
         cutoff = self._cutoff_ms(older_than_days, dry_run=dry_run)
         keeps_it = exists().where(_ITS_TURN, or_(~_TURN_IS_CLOSED, turns.c.ended_at_ms >= cutoff))
@@ -89,9 +89,9 @@ class SqlRetention:
                 )
             ]
         event_count, turn_count, entry_count, count = gone
-        return Step(Tally(count, turn_count, event_count, entry_count), _end(found))
+        return Batch(Tally(count, turn_count, event_count, entry_count), _end(found))
 
-    def lone_turns(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Step:
+    def lone_turns(self, *, older_than_days: int, after: Place | None, dry_run: bool) -> Batch:
         """Delete some ended turns that belong to no conversation, with their events; or count them."""
         cutoff = self._cutoff_ms(older_than_days, dry_run=dry_run)
         asked = _batch(turns, turns.c.ended_at_ms, after, limit=TURNS_PER_STEP).where(
@@ -102,7 +102,7 @@ class SqlRetention:
             ids = [row.id for row in found]
             event_count = _rows(tx, events.c.turn_id, ids, dry_run=dry_run)
             turn_count = _rows(tx, turns.c.id, ids, dry_run=dry_run)
-        return Step(Tally(turns=turn_count, events=event_count), _end(found))
+        return Batch(Tally(turns=turn_count, events=event_count), _end(found))
 
     def _cutoff_ms(self, older_than_days: int, *, dry_run: bool) -> int:
         """Return the moment before which turns may go; all of them are in the totals by then."""

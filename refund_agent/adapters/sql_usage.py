@@ -9,7 +9,7 @@ DAY_MS = 24 * 3600 * 1000
 
 
 class SqlUsage:
-    """Implements the port `Usage`."""
+    """Implements the port `StoredUsage`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

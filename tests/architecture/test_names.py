@@ -9,6 +9,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SENTENCE_LENGTH = 50
+TWO_THINGS = {
+    "Case": "what the policy judges, and what the console's case list shows",
+    "Customer": "who is signed in, and whose an order is",
+    "Figures": "the port of /metrics, and a window of the overview",
+    "Judged": "a step of the timeline, and who is told of a tool's question to the policy",
+}
+"""Class names that still mean two things; none is to be added."""
 
 
 def trees(folder: str, *, deep: bool = True) -> Iterator[tuple[str, ast.Module]]:
@@ -37,6 +44,16 @@ def sentences(tree: ast.Module) -> Iterator[str]:
             text = node.value
             if isinstance(text, str) and len(text) >= SENTENCE_LENGTH:
                 yield text
+
+
+def test_the_name_of_a_class_means_one_thing_in_the_whole_core() -> None:
+    made: dict[str, list[str]] = defaultdict(list)
+    for module, tree in trees("refund_agent"):
+        for name in defined(tree):
+            if name[0].isupper() and not name.isupper():
+                made[name].append(module)
+
+    assert {name for name, where in made.items() if len(where) > 1} == set(TWO_THINGS)
 
 
 def test_what_http_answers_is_worded_in_one_place() -> None:

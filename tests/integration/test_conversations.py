@@ -14,7 +14,7 @@ from refund_agent.facade import Ask, Facade, NotStored, Started
 from refund_agent.limits import Asking, ConversationFull, TooFast
 from refund_agent.outcomes import ConversationBusy, Created
 from refund_agent.ports import CompletionAnswer, StoreUnavailable
-from refund_agent.support_desk import Asked, Message, NoSuchConversation, Said, WithPerson
+from refund_agent.support_desk import Asked, CustomerMessage, NoSuchConversation, Said, WithPerson
 from refund_agent.turn import AssistantMessage, NewTurn, ToolCall, ToolResult, UserMessage
 from tests.fakes import FakeWaitingRoom, calls, calls_refund, fails, says
 from tests.support_stage import SupportStage, reply_of, with_tokens
@@ -42,7 +42,9 @@ def say(stage: SupportStage, text: str, *, conversation_id: str = "", by: str = 
         answer = stage.turns.create(new)
         return Started(new.id) if isinstance(answer, Created) else answer  # type: ignore[return-value]  # never joined here
 
-    return stage.desk.say(Message(str(uuid.uuid4()), by, text, conversation_id, idempotency_key=key), store)
+    return stage.desk.say(
+        CustomerMessage(str(uuid.uuid4()), by, text, conversation_id, idempotency_key=key), store
+    )
 
 
 # --- Whose they are -------------------------------------------------------------------------------
@@ -144,7 +146,7 @@ def test_without_room_nothing_is_stored(
 
 
 def test_a_turn_that_was_not_stored_is_told_so(stage: SupportStage, conversation_id: str) -> None:
-    message = Message("t-1", ADA, "Hello", conversation_id)
+    message = CustomerMessage("t-1", ADA, "Hello", conversation_id)
     assert stage.desk.say(message, lambda _: NotStored()) == Asked(conversation_id, NotStored())
 
 
@@ -155,7 +157,7 @@ def test_a_first_message_that_is_not_stored_leaves_no_conversation(
         raise StoreUnavailable("lost between the turn and its conversation")
 
     monkeypatch.setattr(sql_turns, "open_conversation", lose)
-    said = stage.desk.say(Message("t-1", ADA, "Hello"), facade_of(stage).start)
+    said = stage.desk.say(CustomerMessage("t-1", ADA, "Hello"), facade_of(stage).start)
     assert isinstance(said, Asked)
     assert said.ask == NotStored()
     assert stage.conversations.page(customer_id=ADA, before=None, limit=10) == []
@@ -163,7 +165,7 @@ def test_a_first_message_that_is_not_stored_leaves_no_conversation(
 
 
 def test_a_conversation_begins_in_the_commit_that_stores_its_first_turn(stage: SupportStage) -> None:
-    said = stage.desk.say(Message("t-1", ADA, "Hello"), facade_of(stage).start)
+    said = stage.desk.say(CustomerMessage("t-1", ADA, "Hello"), facade_of(stage).start)
     assert isinstance(said, Asked)
     (begun,) = stage.conversations.page(customer_id=ADA, before=None, limit=10)
     assert (begun.id, begun.owner) == (said.conversation_id, "agent")

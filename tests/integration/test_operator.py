@@ -8,7 +8,7 @@ from flask import Flask
 from flask.testing import FlaskCliRunner
 
 from refund_agent.adapters.sql_inspection import SqlInspection
-from refund_agent.inspection import AlreadyResolved, NotUnknown, Resolution, Resolved, TooEarly, Verdict
+from refund_agent.inspection import AlreadyResolved, NotUnknown, ResolveAnswer, Resolved, TooEarly, Verdict
 from refund_agent.outcomes import Paid, Replied, Unknown
 from tests.integration.conftest import CALL, Stores
 from web import commands
@@ -184,7 +184,7 @@ def test_of_many_people_who_answer_at_once_one_wins_and_all_read_the_same(
 ) -> None:
     turn_id, start = unknown_refund(stores), threading.Barrier(PEOPLE)
 
-    def answer(number: int) -> Resolution:
+    def answer(number: int) -> ResolveAnswer:
         start.wait(timeout=10)
         return inspection.resolve(turn_id, MOVED if number % 2 else NOT_MOVED)
 

@@ -25,7 +25,7 @@ from refund_agent.approvals import NewApproval
 from refund_agent.conversations import Entry
 from refund_agent.inspection import Verdict
 from refund_agent.outcomes import CallPosition, Claimed, Paid, PaymentAnswer, Replied, Unknown
-from refund_agent.retention import Place, Step, Tally
+from refund_agent.retention import Batch, Place, Tally
 from refund_agent.turn import NewTurn, Turn
 from tests.integration.conftest import Stores
 from tests.support_stage import open_conversation
@@ -241,10 +241,10 @@ def test_ctrl_c_ends_it_after_the_batch_at_hand_and_says_what_was_done() -> None
     class Interrupted:
         calls = 0
 
-        def conversations(self, **_: object) -> Step:
+        def conversations(self, **_: object) -> Batch:
             self.calls += 1
             os.kill(os.getpid(), signal.SIGINT)
-            return Step(Tally(20, 40, 80, 10), Place(1, "c"))
+            return Batch(Tally(20, 40, 80, 10), Place(1, "c"))
 
         lone_turns = conversations
 

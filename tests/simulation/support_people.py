@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from refund_agent.conversations import Entry, Owner
 from refund_agent.inspection import Verdict
 from refund_agent.ports import StoreUnavailable
-from refund_agent.support_desk import Message
+from refund_agent.support_desk import CustomerMessage
 from refund_agent.turn import NewTurn
 from tests.simulation.customers import MAX_TRIES, SAFE_TO_REPEAT, Portal
 from tests.simulation.lives import Life
@@ -103,9 +103,9 @@ class Talk:
         if self._rng.random() < 0.05:
             self._named = self._portal.some_conversation() or self._named
 
-    def message(self, life: Life) -> Message:
+    def message(self, life: Life) -> CustomerMessage:
         """Write the message that a turn is asked for."""
-        return Message(
+        return CustomerMessage(
             life.id, self.customer_id, life.message, self._named, "request-1", life.key, life.fingerprint
         )
 

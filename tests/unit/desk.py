@@ -8,7 +8,7 @@ from refund_agent.loop import Loop
 from refund_agent.outcomes import Replied, Superseded, TurnOutcome
 from refund_agent.ports import CompletionAnswer
 from refund_agent.refunds import Refunds
-from refund_agent.runner import Ending, Runner
+from refund_agent.runner import DeliveryEnding, Runner
 from refund_agent.tools import Toolbox
 from refund_agent.turn import NewTurn, ToolCall, ToolResult, Turn
 from tests.fake_tables import FakeDatabase, FakeLedger, FakeTurns
@@ -60,7 +60,7 @@ class Desk:
         self.turn = turn or self.begin()
         return self.loop().run(self.turn)
 
-    def deliver(self, *script: Script, turn_id: str = "turn-1", owner: str = "worker-1") -> Ending:
+    def deliver(self, *script: Script, turn_id: str = "turn-1", owner: str = "worker-1") -> DeliveryEnding:
         """Deliver the turn's message to a worker while the model answers by `script`."""
         self.model = FakeModel(*script)
         return Runner(

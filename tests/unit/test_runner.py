@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from refund_agent.outcomes import Broken, BudgetExhausted, DeadlinePassed, Replied, Superseded
 from refund_agent.ports import Completed
-from refund_agent.runner import Ending, LeftForAnother, NothingToDo, Runner
+from refund_agent.runner import DeliveryEnding, LeftForAnother, NothingToDo, Runner
 from refund_agent.turn import NewTurn
 from tests.fakes import FakeModel, calls_refund, says
 from tests.unit.desk import Desk
@@ -41,7 +41,7 @@ def test_every_ending_of_the_loop_is_stored(desk: Desk) -> None:
 @contract("C44")
 def test_a_second_delivery_while_the_first_runs_does_nothing(desk: Desk) -> None:
     desk.store()
-    endings: list[Ending] = []
+    endings: list[DeliveryEnding] = []
 
     def redelivered_in_mid_turn() -> Completed:
         endings.extend([other_worker(desk).run("turn-1"), other_worker(desk).run("turn-1")])

@@ -8,9 +8,15 @@ import pytest
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
 from refund_agent.facade import NotStored, Started
 from refund_agent.limits import Admitted, Asking, ConversationFull, LimiterAway, NoRoom, TooFast
-from refund_agent.support_desk import Asked, Message, NoSuchConversation, Said, SupportDesk, WithPerson
-from refund_agent.turn import Message as TurnMessage
-from refund_agent.turn import NewTurn, Turn
+from refund_agent.support_desk import (
+    Asked,
+    CustomerMessage,
+    NoSuchConversation,
+    Said,
+    SupportDesk,
+    WithPerson,
+)
+from refund_agent.turn import Message, NewTurn, Turn
 from tests.support_stage import FakeLimiter
 
 ADA, BEN = "cust-ada", "cust-ben"
@@ -41,7 +47,7 @@ class FakeConversations:
     def usage(self, conversation_id: str) -> Usage:
         return self.used
 
-    def history(self, turn: Turn) -> list[TurnMessage]:
+    def history(self, turn: Turn) -> list[Message]:
         return []
 
     def add(self, conversation_id: str, entry: Entry) -> None:
@@ -62,7 +68,9 @@ class Shop:
         self.desk = SupportDesk(self.conversations, self.limiter, self.keys.__contains__)
 
     def say(self, conversation_id: str = "", *, key: str = "", by: str = ADA) -> Said:
-        return self.desk.say(Message("t-1", by, "Hello", conversation_id, "r-1", key, "print"), self._hand)
+        return self.desk.say(
+            CustomerMessage("t-1", by, "Hello", conversation_id, "r-1", key, "print"), self._hand
+        )
 
     def _hand(self, new: NewTurn) -> Started | NotStored:
         self.handed.append(new)
