@@ -15,7 +15,8 @@ and what they stand on: `sweeper` mends what dead workers left; `prompts` says w
 The support agent, on the same loop, gate and ledger: `support_desk` takes a customer's message in,
 `support_agent` answers it with `support_tools`, `fallback_model` asks a second provider. `replies` says
 about money what the ledger says, `claims` finds sentences that say more, `rewriting` may put the rest
-plainly. `identity` is who asks, `sessions` the console's sign-ins, `limits` how much anybody may take,
+plainly. `notices` and `reasons` are all that code itself says to a customer, in the `languages` that there
+are. `identity` is who asks, `sessions` the console's sign-ins, `limits` how much anybody may take,
 `injection` with `injection_phrases` flags attempts to steer the model.
 
 The policy decides about refunds: `policy` is its rules as functions, `policies` its numbers by month,
