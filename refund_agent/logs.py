@@ -35,8 +35,6 @@ MAX_CAUSES: Final = 5
 
 NEVER_BELOW_WARNING: Final = ("openai", "httpx", "httpcore", "urllib3", "requests", "sqlalchemy", "werkzeug")
 """At lower levels these write requests, prompts or statements; no log level of ours lets them."""
-SAID_BY_US: Final = ("celery.app.trace", "celery.worker.strategy")
-"""These say when a message came and when its task was over, twice a turn; our own lines say more of it."""
 
 
 def configure(level: int, stream: TextIO | None = None) -> None:
@@ -69,7 +67,7 @@ def _take_over(handler: logging.Handler, level: int) -> None:
         if isinstance(logger, logging.Logger) and logger.handlers:
             logger.handlers.clear()
             logger.propagate = True
-    for name in (*NEVER_BELOW_WARNING, *SAID_BY_US):
+    for name in NEVER_BELOW_WARNING:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
 
 

@@ -131,7 +131,7 @@ def test_asking_for_an_exception_when_there_is_none_is_no_mistake(written: Writt
 
 
 @pytest.mark.fault(65)
-@pytest.mark.parametrize("name", [*logs.NEVER_BELOW_WARNING, *logs.SAID_BY_US])
+@pytest.mark.parametrize("name", logs.NEVER_BELOW_WARNING)
 def test_a_library_that_writes_prompts_or_statements_is_quiet_at_every_level(
     written: Written, name: str
 ) -> None:
