@@ -43,7 +43,7 @@ class Runner:
         self._agents = agents
         self._events = events
         self._owner = owner
-        self._running: set[tuple[str, int]] = set()
+        self._running: set[tuple[str, object]] = set()
 
     def running(self) -> frozenset[str]:
         """Return the turns this process is running now: those whose leases it keeps."""
@@ -52,11 +52,12 @@ class Runner:
     def run(self, turn_id: str) -> DeliveryEnding:
         """Run the turn stored under `turn_id`, if it is there to be taken; never raises."""
         try:
-            turn = self._turns.begin(turn_id, owner=self._owner)
-            if turn is None:
-                return NothingToDo()
-            with bound_contextvars(request_id=turn.request_id), self._in_hand(turn):
-                return self._run(turn)
+            with self._in_hand(turn_id):
+                turn = self._turns.begin(turn_id, owner=self._owner)
+                if turn is None:
+                    return NothingToDo()
+                with bound_contextvars(request_id=turn.request_id):
+                    return self._run(turn)
         except StoreUnavailable as error:
             log.warning("turn_left_for_another", turn_id=turn_id, error=str(error))
             return LeftForAnother()
@@ -65,9 +66,10 @@ class Runner:
             return LeftForAnother()
 
     @contextmanager
-    def _in_hand(self, turn: Turn) -> Generator[None]:
-        # By epoch too: a process may take over its own turn; the old run's end is not the new one's.
-        held = (turn.id, turn.epoch)
+    def _in_hand(self, turn_id: str) -> Generator[None]:
+        # From before it is taken: its lease runs from that very moment, and this thread may be held up then.
+        # By run too: a process may take over its own turn, and the old run's end is not the new one's.
+        held = (turn_id, object())
         self._running.add(held)
         try:
             yield

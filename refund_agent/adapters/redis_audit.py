@@ -11,10 +11,12 @@ STREAM = "refunds:events"
 STREAM_LENGTH = 10_000
 KEEP_SECONDS = 90 * 24 * 3600
 
-# Copies a row once per state, and never lets a late copy of `claimed` cover what came after it.
+# Copies a row once per state, and never lets a late copy cover what came after it: a sweeper may be held
+# up for long between reading a row and copying it.
 _COPY = """
+local step = {claimed = 1, unknown = 2}
 local known = redis.call('HGET', KEYS[1], 'state')
-if known == ARGV[3] or (known and ARGV[3] == 'claimed') then return 0 end
+if known and (step[known] or 3) >= (step[ARGV[3]] or 3) then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 4))
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[2], '*', unpack(ARGV, 4))

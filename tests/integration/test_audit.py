@@ -1,12 +1,14 @@
 """The Redis mirror: a hash per turn and one capped stream, each state copied once, the ledger ahead."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
 import redis
 
 from refund_agent.adapters.redis_audit import STREAM, STREAM_LENGTH, RedisAudit
 from refund_agent.adapters.redis_client import connect
-from refund_agent.outcomes import RefundRecord
+from refund_agent.outcomes import GateState, RefundRecord
 
 CLAIMED = RefundRecord("t-1", "claimed", "A1", 500, "1.0")
 PAID = RefundRecord("t-1", "paid", "A1", 500, "1.0", "rf-1", "succeeded")
@@ -35,11 +37,26 @@ def test_the_same_state_is_copied_once(redis_client: redis.Redis) -> None:
     assert streamed_states(redis_client) == [b"claimed", b"paid"]
 
 
-def test_a_late_copy_of_the_claim_never_covers_the_settled_row(redis_client: redis.Redis) -> None:
+@pytest.mark.parametrize(
+    ("later", "earlier"),
+    [("unknown", "claimed"), ("paid", "claimed"), ("paid", "unknown"), ("not_sent", "unknown")],
+)
+def test_a_late_copy_never_covers_what_came_after_it(
+    redis_client: redis.Redis, later: GateState, earlier: GateState
+) -> None:
     audit = RedisAudit(redis_client)
-    audit.mirror(PAID)
-    audit.mirror(CLAIMED)
-    assert redis_client.hget("refunds:t-1", "state") == b"paid"
+    audit.mirror(replace(CLAIMED, state=later))
+    audit.mirror(replace(CLAIMED, state=earlier))
+    assert redis_client.hget("refunds:t-1", "state") == later.encode()
+    assert streamed_states(redis_client) == [later.encode()]
+
+
+@pytest.mark.parametrize("resolved", ["paid", "not_sent"])
+def test_what_a_person_found_covers_unknown(redis_client: redis.Redis, resolved: GateState) -> None:
+    audit = RedisAudit(redis_client)
+    for state in ("claimed", "unknown", resolved):
+        audit.mirror(replace(CLAIMED, state=state))
+    assert streamed_states(redis_client) == [b"claimed", b"unknown", resolved.encode()]
 
 
 def test_the_stream_is_capped(redis_client: redis.Redis) -> None:

@@ -89,9 +89,9 @@ OWNER_GUARDS = (
         caught_by=("a healthy worker keeps its turns", "a living worker's claim never lapses"),
     ),
     code(
-        "a process holds its turns by epoch",
+        "a process holds its turns by run",
         "runner",
-        ("held = (turn.id, turn.epoch)", "held = (turn.id, 0)"),
+        ("held = (turn_id, object())", "held = (turn_id, 0)"),
         often={"upkeep stuck": 0.01},
         caught_by=("a process knows the turns in its hands", "a healthy worker keeps its turns"),
     ),

@@ -122,6 +122,9 @@ class Broker:
         return not self.ready and not self.under_way
 
 
+_STEPS = {"claimed": 1, "unknown": 2}
+
+
 class Mirror:
     """Implements the port `Audit`, with the rule of the script that runs in Redis."""
 
@@ -139,7 +142,7 @@ class Mirror:
             return False
         self.mirrored(record)
         known = self.rows.get(record.turn_id)
-        if known is None or record.state not in {known.state, "claimed"}:
+        if known is None or _STEPS.get(record.state, 3) > _STEPS.get(known.state, 3):
             self.rows[record.turn_id] = record
         stage.step("after mirroring")
         return True

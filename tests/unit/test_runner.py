@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from refund_agent.outcomes import Broken, BudgetExhausted, DeadlinePassed, Replied, Superseded
 from refund_agent.ports import Completed
 from refund_agent.runner import DeliveryEnding, LeftForAnother, NothingToDo, Runner
-from refund_agent.turn import NewTurn
+from refund_agent.turn import NewTurn, Turn
 from tests.fakes import FakeModel, calls_refund, says
 from tests.unit.desk import Desk
 
@@ -187,6 +187,24 @@ def test_a_turn_is_in_hand_only_while_it_runs(desk: Desk) -> None:
 
     assert seen == [{"turn-1"}]
     assert runner[0].running() == frozenset()
+
+
+def test_a_turn_is_in_hand_from_before_it_is_taken(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store()
+    seen: list[frozenset[str]] = []
+    begin = desk.turns.begin
+
+    def held_up_after_begin(turn_id: str, *, owner: str) -> Turn | None:
+        turn = begin(turn_id, owner=owner)
+        seen.append(runner.running())
+        return turn
+
+    monkeypatch.setattr(desk.turns, "begin", held_up_after_begin)
+    runner = other_worker(desk)
+    runner.run("turn-1")
+
+    assert seen == [frozenset({"turn-1"})]
+    assert runner.running() == frozenset()
 
 
 def test_a_failed_turn_is_no_longer_in_hand(desk: Desk) -> None:
