@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import requests
+from sqlalchemy import update
 
+from refund_agent.adapters.sql_tables import refunds
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
 from refund_agent.wiring_orders import plant_seeds
@@ -65,6 +67,11 @@ class Shop:
         """Return what the ledger says of this test's refunds: the state of each, by its order."""
         rows = [self.stand.gate(turn["id"]) for turn in self.turns()]
         return {row["order_id"]: row["state"] for row in rows if row is not None and row["order_id"]}
+
+    def let_a_minute_pass(self) -> None:
+        """Make every claim a minute older, so that no request of it can still be on its way."""
+        with self.stand.database.transaction() as tx:
+            tx.execute(update(refunds).values(decided_at_ms=refunds.c.decided_at_ms - 60_000))
 
     def begin_anew(self) -> None:
         """Forget everything and plant the seeds, lost refund included."""

@@ -148,6 +148,7 @@ def test_an_open_detail_stays_open_and_an_answer_of_another_is_marked(
     reference = card.get_by_label("Reference at payments")
     reference.press_sequentially("rf_00")
 
+    shop.let_a_minute_pass()
     robin.say_it_did_not("ORD-1012", note="Not in the list.")
     robin.say_it_did_not("ORD-2002", note="Neither is this.")
 
@@ -195,5 +196,6 @@ def test_the_queues_are_read_and_answered_without_a_script(open_page: OpenPage, 
     console = Console.open(open_page(java_script_enabled=False), "approvals")
     console.decide("ORD-1005", "Approve", because="Seen the photos.")
     console.go("unknown")
+    shop.let_a_minute_pass()
     console.say_it_did_not("ORD-1012", note="Not in the list.")
     assert shop.moved == [("ORD-1005", 50001)]

@@ -119,7 +119,7 @@ OWNER_GUARDS = (
     code(
         "lapsed claims are swept",
         SWEEPER,
-        ("        self._lapse_claims()\n", ""),
+        ("            self._lapse_claims()\n", ""),
         caught_by=("no claim stays open",),
     ),
     code(

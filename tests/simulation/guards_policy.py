@@ -17,6 +17,8 @@ DESK = "support_desk"
 REPLIES = "replies"
 
 _OUTSIDE = ("no refund outside the policy", "an order's balance is kept")
+_ASKED_OF_NOTHING = ("the core raises nothing",)
+"""A rule that comes after the one which is missing refuses to judge an order that is not there."""
 _THIS_ONE = "                approvals.c.id == approval_id,\n"
 _SPOKEN = ("nothing is said while a person has the conversation",)
 _LEDGERS_WORD = ("a reply about money carries the ledger's word",)
@@ -24,7 +26,7 @@ _LEDGERS_WORD = ("a reply about money carries the ledger's word",)
 
 def _rule(name: str, line: str) -> guards.Guard:
     """Take one rule out of the policy's table."""
-    return code(name, POLICY, (f"    {line},\n", ""), caught_by=_OUTSIDE)
+    return code(name, POLICY, (f"    {line},\n", ""), caught_by=(*_OUTSIDE, *_ASKED_OF_NOTHING))
 
 
 POLICY_GUARDS = (
