@@ -95,7 +95,8 @@ class SupportWorld(World):
 
     def _lose_its_hour(self, approval_id: str) -> None:
         life = self.witness.lives.of[approval_id]
-        if life.state in {"queued", "running"}:
+        # A worker that has begun keeps the deadline that it was given, so it must have claimed by then.
+        if life.state == "queued" or (life.state == "running" and life.gate is not None):
             now = self.stage.scheduler.now
             self.stage.note_for(approval_id, "its hour is over")
             life.asked_at = now - self._timing.deadline_seconds
