@@ -5,7 +5,7 @@ Nothing here sends. Resolving an unknown refund records who, when and why, and h
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from refund_agent.outcomes import RefundRecord
 from refund_agent.turn import TurnRecord
@@ -97,6 +97,10 @@ class NotUnknown:
     """There is no such refund, or its outcome is not in doubt; nothing was changed."""
 
     state: str
+
+
+IN_FLIGHT_SECONDS: Final = 30
+"""After this no request of a claim can be on its way: it leaves within 5 s and has 10 s to be answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from refund_agent.adapters.sql_tables import refunds, resolutions, turns
 from refund_agent.adapters.sql_turns import FOUND_COLUMNS, turn_record
 from refund_agent.conversations import Entry
 from refund_agent.inspection import (
+    IN_FLIGHT_SECONDS,
     AlreadyResolved,
     Inspected,
     NotUnknown,
@@ -25,8 +26,7 @@ from refund_agent.inspection import (
 from refund_agent.outcomes import RefundRecord
 from refund_agent.replies import resolution_line
 
-IN_FLIGHT_MS = 30_000
-"""After this no request of a claim can be on its way: it leaves within 5 s and has 10 s to be answered."""
+IN_FLIGHT_MS = IN_FLIGHT_SECONDS * 1000
 
 _TIMES = (
     turns.c.owner,

@@ -6,7 +6,15 @@ from uuid import UUID
 from flask import Blueprint, Response, request
 
 from refund_agent.identity import Staff
-from refund_agent.inspection import AlreadyResolved, Inspected, NotUnknown, Resolved, TooEarly, Verdict
+from refund_agent.inspection import (
+    IN_FLIGHT_SECONDS,
+    AlreadyResolved,
+    Inspected,
+    NotUnknown,
+    Resolved,
+    TooEarly,
+    Verdict,
+)
 from web.console import fields
 from web.console.held import read_held
 from web.console.pages import Pages, lead_to, unless_same
@@ -42,6 +50,7 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
                 done=done,
                 currencies=currencies,
                 limit=LIMIT,
+                in_flight_seconds=IN_FLIGHT_SECONDS,
                 say_what_stands=say_what_stands,
             )
         )

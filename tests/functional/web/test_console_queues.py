@@ -168,7 +168,9 @@ def test_that_it_did_not_move_is_saved_and_frees_the_order(room: SupportRoom, lo
 def test_that_it_did_not_move_cannot_be_saved_while_the_request_may_be_on_its_way(
     room: SupportRoom, lost: tuple[str, str]
 ) -> None:
+    assert "may still be on its way" not in text_of(visit(room).get("/console/unknown"))
     age_claims(room, minutes=-2)
+    assert "may still be on its way" in text_of(visit(room).get("/console/unknown"))
     page = text_of(visit(room).post(lost[1], answer="not_moved", note="Not in the list."), 409)
     assert "may still be on its way" in page
     assert "Nothing was changed." in page
