@@ -1,6 +1,7 @@
 """How gunicorn serves the web: one process of many threads, since a request waits and does not compute."""
 
 from refund_agent.settings import read_settings
+from tasks.garbage import spare_what_stays
 
 _settings = read_settings()
 
@@ -17,3 +18,8 @@ accesslog = None  # our own JSON line a request, see web/access_log.py
 errorlog = "-"
 loglevel = "warning"
 control_socket_disable = True
+
+
+def post_worker_init(_worker: object) -> None:
+    """End the start of the process that serves: the application is loaded."""
+    spare_what_stays()

@@ -15,6 +15,7 @@ from refund_agent.doctor_support import check_support
 from refund_agent.runner import Runner
 from refund_agent.settings import Settings, read_settings
 from tasks.app import app
+from tasks.garbage import spare_what_stays
 from tasks.phases import PhaseSender
 from tasks.queue import TASK, CeleryQueue
 from tasks.upkeep import Upkeep
@@ -104,6 +105,7 @@ def _on_init(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
 @signals.worker_ready.connect
 def _on_ready(**_: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
     worker()
+    spare_what_stays()
 
 
 @signals.worker_shutting_down.connect
