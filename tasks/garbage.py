@@ -1,7 +1,7 @@
 """Keeps the garbage collector from looking again and again at what a start has made and nothing frees.
 
-Looking at all modules and tables costs 3 to 8% of a turn's CPU and holds up the turns that run at the same time
-(20 at once, two runs side by side: p95 553 and 556 ms, without it 525 and 537 ms).
+Looking at all modules and tables costs 3 to 8% of a turn's CPU and holds up the turns that run meanwhile
+(20 at once, twice side by side: a p95 of 553 and 556 ms with it, of 525 and 537 ms without).
 """
 
 import gc
