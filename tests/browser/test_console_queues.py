@@ -199,3 +199,14 @@ def test_the_queues_are_read_and_answered_without_a_script(open_page: OpenPage, 
     shop.let_a_minute_pass()
     console.say_it_did_not("ORD-1012", note="Not in the list.")
     assert shop.moved == [("ORD-1005", 50001)]
+
+
+def test_the_cards_of_a_queue_are_walked_by_keyboard(page: Page, shop: Shop) -> None:
+    lose(shop)
+    console = Console.open(page, "unknown")
+    expect(console.waiting("ORD-2002")).to_be_visible()
+    focused = page.locator("li.card:focus-within h2")
+
+    for key, order in (("j", "ORD-1012"), ("j", "ORD-2002"), ("j", "ORD-2002"), ("k", "ORD-1012")):
+        page.keyboard.press(key)
+        expect(focused).to_contain_text(order)

@@ -3,7 +3,7 @@
 
 const PLACES = { c: "conversations", a: "approvals", u: "unknown", s: "stuck", o: "overview" };
 const CHORD_MS = 1500;
-const ITEMS = "main tbody tr, main .steps > li, main .moment";
+const ITEMS = "main tbody tr, main .steps > li, main .moment, main .queue > li";
 
 const help = document.querySelector("#keys");
 let chordUntil = 0;
