@@ -23,7 +23,7 @@ from refund_agent.adapters.sql_migration import HEAD, current_migration
 from refund_agent.adapters.sql_support_tables import approvals, entries, metadata
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
-from refund_agent.outcomes import CallPosition, Claimed, Paid, RefundRecord, Unknown
+from refund_agent.outcomes import CallPosition, Claimed, Paid, PaymentAnswer, RefundRecord, Unknown
 from refund_agent.turn import NewTurn
 
 ROOT = Path(__file__).parents[2]
@@ -159,18 +159,22 @@ def migrated(engine: Engine, config: Config) -> Iterator[Database]:
     database.close()
 
 
-@pytest.fixture
-def paid(migrated: Database) -> RefundRecord:
-    """One refund of the real path, claimed and paid."""
-    turns = SqlTurns(migrated, clock=SystemClock(), deadline_seconds=120, lease_seconds=15)
-    ledger = SqlLedger(migrated)
+def settled(database: Database, answer: PaymentAnswer) -> RefundRecord:
+    """Return one refund of the real path: claimed, and settled with what payments answered."""
+    turns = SqlTurns(database, clock=SystemClock(), deadline_seconds=120, lease_seconds=15)
+    ledger = SqlLedger(database)
     turns.create(NewTurn("t-1", "user-1", "refund 5.00 for A1"))
     turn = turns.begin("t-1", owner="w1")
     assert turn is not None
     claim = ledger.claim(turn, call=CallPosition(1, 0), order_id="A1", amount_cents=500)
     assert isinstance(claim, Claimed)
-    SqlEvents(migrated).append("t-1", "claim", {"order_id": "A1"})
-    return ledger.settle(claim.record, epoch=turn.epoch, answer=Paid("re-1", "ok", 500))
+    SqlEvents(database).append("t-1", "claim", {"order_id": "A1"})
+    return ledger.settle(claim.record, epoch=turn.epoch, answer=answer)
+
+
+@pytest.fixture
+def paid(migrated: Database) -> RefundRecord:
+    return settled(migrated, Paid("re-1", "ok", 500))
 
 
 @pytest.mark.fault(260)
@@ -202,18 +206,11 @@ def test_the_database_refuses_to_rewrite_or_delete_what_happened(
 def test_the_database_refuses_to_make_an_unknown_refund_sendable_again(
     migrated: Database, state: str
 ) -> None:
-    turns = SqlTurns(migrated, clock=SystemClock(), deadline_seconds=120, lease_seconds=15)
-    ledger = SqlLedger(migrated)
-    turns.create(NewTurn("t-1", "user-1", "refund 5.00 for A1"))
-    turn = turns.begin("t-1", owner="w1")
-    assert turn is not None
-    claim = ledger.claim(turn, call=CallPosition(1, 0), order_id="A1", amount_cents=500)
-    assert isinstance(claim, Claimed)
-    unknown = ledger.settle(claim.record, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
+    unknown = settled(migrated, Unknown("ReadTimeout"))
 
     with pytest.raises(DBAPIError, match="kept as they were written"), migrated.transaction() as tx:
         tx.execute(text("UPDATE refunds SET state = :state"), {"state": state})
-    assert ledger.find("t-1") == unknown
+    assert SqlLedger(migrated).find("t-1") == unknown
 
 
 @pytest.mark.usefixtures("paid")
