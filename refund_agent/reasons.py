@@ -1,7 +1,4 @@
-"""Why a refund was not sent, in the customer's words: what the policy says, and what came in between.
-
-`NO_TIME` and `NOT_CONFIRMED_YET` are said by `refunds`; they are here to be known again.
-"""
+"""Why a refund was not sent, in the customer's words: what the policy says, and what came in between."""
 
 from typing import Final
 
@@ -92,16 +89,19 @@ REFUSED: Final = Notice(
 )
 
 REASONS: Final = (
-    *(
-        NOT_FOUND,
-        NOT_DELIVERED,
-        FINAL_SALE,
-        WINDOW_UNKNOWN,
-        WINDOW_CLOSED,
-        UNDER_REVIEW,
-        REFUNDED_ON,
-        REFUNDED,
-    ),
-    *(NOT_THIS_MUCH, NEEDS_APPROVAL, NO_TIME, NOT_CONFIRMED_YET, NOT_WHAT_WAS_APPROVED),
-    *(NOT_IN_TIME, REFUSED),
+    NOT_FOUND,
+    NOT_DELIVERED,
+    FINAL_SALE,
+    WINDOW_UNKNOWN,
+    WINDOW_CLOSED,
+    UNDER_REVIEW,
+    REFUNDED_ON,
+    REFUNDED,
+    NOT_THIS_MUCH,
+    NEEDS_APPROVAL,
+    NO_TIME,
+    NOT_CONFIRMED_YET,
+    NOT_WHAT_WAS_APPROVED,
+    NOT_IN_TIME,
+    REFUSED,
 )

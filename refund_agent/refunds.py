@@ -32,6 +32,7 @@ from refund_agent.outcomes import (
 from refund_agent.policy import PolicyCheck, Refusal
 from refund_agent.policy_text import say
 from refund_agent.ports import Audit, Clock, Events, Ledger, Payments, StoreUnavailable
+from refund_agent.reasons import NO_TIME, NOT_CONFIRMED_YET
 from refund_agent.tools import Answer, IssueRefundArguments, Tool, error
 from refund_agent.turn import Turn
 
@@ -101,7 +102,7 @@ class Refunds:
         check = None if make_check is None else make_check()
         asked_at = self._clock.monotonic()
         if turn.deadline - asked_at < self._needed_seconds:
-            return error("not sent: too little time is left in this request; a colleague will follow up")
+            return error(f"not sent: {NO_TIME.say()}")
         claim = self._ledger.claim(turn, call=call, order_id=order_id, amount_cents=amount_cents, check=check)
         match claim:
             case Claimed(record):
@@ -109,7 +110,7 @@ class Refunds:
                 turn.refund = self._send_and_settle(turn, record, send_by=asked_at + SEND_WITHIN_SECONDS)
                 return tell(turn.refund)
             case OrderBusy():
-                return error("not sent: an earlier refund of this order is awaiting confirmation")
+                return error(f"not sent: {NOT_CONFIRMED_YET.say()}")
             case AlreadyDecided(record):
                 turn.refund_attempted = True
                 turn.refund = record
@@ -147,16 +148,14 @@ class Refunds:
 
     def _settle(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
         """Outlast a database that is away, within the turn; then the row stays `claimed` for the sweeper."""
-        while self._clock.monotonic() + SETTLE_PAUSE_SECONDS < turn.deadline:
+        while True:
             try:
                 return self._settle_once(turn, claimed, answer)
             except StoreUnavailable:
-                self._clock.sleep(SETTLE_PAUSE_SECONDS)
-        try:
-            return self._settle_once(turn, claimed, answer)
-        except StoreUnavailable:
-            log.exception("refund_not_settled", turn_id=turn.id, **_gist(answer))
-            raise
+                if self._clock.monotonic() + SETTLE_PAUSE_SECONDS >= turn.deadline:
+                    log.exception("refund_not_settled", turn_id=turn.id, **_gist(answer))
+                    raise
+            self._clock.sleep(SETTLE_PAUSE_SECONDS)
 
     def _settle_once(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
         settled = self._ledger.settle(claimed, epoch=turn.epoch, answer=answer)

@@ -4,7 +4,8 @@ The sweeper never sends a refund and never makes a claim sendable again. It ends
 `unknown` what was claimed by a dead worker, and puts turns whose worker went silent back in the queue.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import takewhile
 
@@ -47,18 +48,15 @@ class Sweeper:
         if silence_means_death:
             self._lapse_claims()
             self._end(self._sweeps.hopeless(), Broken("WorkerLost"))
-            self._take_over()
-        self._requeue_lost()
+        self._resume_turns(of_the_silent=silence_means_death)
         self._mirror()
 
     def hand_over(self, turn_ids: Collection[str], *, owner: str) -> None:
         """Let other workers finish these turns of a stopping one, except those with a refund in flight."""
-        try:
+        with _as_far_as_the_broker_answers():
             for turn_id in self._sweeps.release(turn_ids, owner=owner):
                 log.info("turn_handed_over", turn_id=turn_id)
                 self._queue.put(turn_id)
-        except QueueUnavailable as error:
-            log.warning("sweeper_cannot_queue", error=str(error))
 
     def _end(self, turn_ids: Sequence[str], outcome: TurnOutcome, *, only_stored: bool = False) -> None:
         for turn_id in turn_ids:
@@ -72,27 +70,28 @@ class Sweeper:
             log.error("refund_unknown", turn_id=record.turn_id, why="its worker died before it could settle")
             self._journal.note(record.turn_id, "settle", {"by": "sweeper", **asdict(record)})
 
-    def _take_over(self) -> None:
-        """Queue silent workers' turns again; what cannot be published now is found again later."""
-        try:
-            for turn_id in self._sweeps.take_over():
+    def _resume_turns(self, *, of_the_silent: bool) -> None:
+        """Queue lost turns again, and silent workers'; what cannot be published now is found again later."""
+        with _as_far_as_the_broker_answers():
+            for turn_id in self._sweeps.take_over() if of_the_silent else ():
                 log.warning("turn_taken_over", turn_id=turn_id)
                 self._queue.put(turn_id)
-        except QueueUnavailable as error:
-            log.warning("sweeper_cannot_queue", error=str(error))
-
-    def _requeue_lost(self) -> None:
-        """Queue again what has been `queued` for long although no message waits."""
-        try:
             if self._queue.is_empty():
                 for turn_id in self._sweeps.requeue_lost():
                     log.warning("turn_queued_again", turn_id=turn_id)
                     self._queue.put(turn_id)
-        except QueueUnavailable as error:
-            log.warning("sweeper_cannot_queue", error=str(error))
 
     def _mirror(self) -> None:
-        """Catch the audit mirror up; while Redis is away one try is enough, for leases must not wait."""
+        """Catch the audit mirror up; while Redis is away one try is enough."""
         mirrored = list(takewhile(self._audit.mirror, self._sweeps.not_mirrored()))
         if mirrored:
             self._sweeps.mark_mirrored(mirrored)
+
+
+@contextmanager
+def _as_far_as_the_broker_answers() -> Generator[None]:
+    """End the block, with a line in the log, where the broker cannot be asked: it is asked once a sweep."""
+    try:
+        yield
+    except QueueUnavailable as error:
+        log.warning("sweeper_cannot_queue", error=str(error))

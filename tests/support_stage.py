@@ -13,8 +13,10 @@ from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_orders import SqlOrderRefunds, SqlOrders
 from refund_agent.adapters.sql_seeds import SqlSeeds
+from refund_agent.adapters.sql_sweeps import SqlSweeps
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.approval_desk import ApprovalDesk
+from refund_agent.approvals import Approval
 from refund_agent.eligibility import Eligibility
 from refund_agent.journal import Journal
 from refund_agent.limits import Admission, Admitted, Asking
@@ -31,9 +33,19 @@ from refund_agent.seeds import Seeds, plant, read_seeds
 from refund_agent.support_agent import ApprovedRefund, SupportAgent
 from refund_agent.support_desk import SupportDesk
 from refund_agent.support_tools import SupportTools
+from refund_agent.sweeper import Sweeper
 from refund_agent.turn import NewTurn, ToolResult, TurnRecord
 from tests.fake_events import FakeJournal
-from tests.fakes import FakeAudit, FakeClock, FakeEvents, FakeModel, FakePayments, FakeQueue
+from tests.fakes import (
+    FakeAudit,
+    FakeClock,
+    FakeEvents,
+    FakeModel,
+    FakePayments,
+    FakeQueue,
+    calls_refund,
+    says,
+)
 from tests.policy_cases import RULES
 
 Script: TypeAlias = CompletionAnswer | Callable[[], CompletionAnswer]
@@ -161,6 +173,29 @@ class SupportStage:
         )
         agents = {"support": recorder.agent(support), "approval": recorder.agent(approved)}
         return Runner(turns=self.turns, agents=agents, events=self.events, owner=owner)  # type: ignore[arg-type]  # keys are Agents
+
+    def sweep(self) -> None:
+        """Mend once what processes left behind."""
+        Sweeper(
+            sweeps=SqlSweeps(self.database, lease_seconds=15, payments_timeout_seconds=10),
+            turns=self.turns,
+            queue=self.queue,
+            audit=FakeAudit(),
+            events=FakeEvents(),
+            journal=self.journal,
+        ).sweep()
+
+    def escalate(self, customer_id: str, order_id: str, cents: int) -> Approval:
+        """Let a customer ask for a refund that needs a person, and return the approval that waits then."""
+        self.say(
+            f"Please refund {order_id}.",
+            calls_refund(order_id, cents),
+            says("A colleague has to decide about it."),
+            conversation_id=self.open(customer_id),
+            customer_id=customer_id,
+        )
+        (found,) = [one for one in self.approvals.page(state="pending", limit=10) if one.order_id == order_id]
+        return found
 
     def tool_answers(self) -> list[str]:
         """Every tool result that the model was last shown, in order."""

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, tru
 
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_entries import add_entry
-from refund_agent.adapters.sql_rows import RECORD_COLUMNS, refund_record
+from refund_agent.adapters.sql_rows import RECORD_COLUMNS, UNENDED, refund_record
 from refund_agent.adapters.sql_support_tables import approvals, orders
 from refund_agent.adapters.sql_tables import refunds, resolutions, turns
 from refund_agent.adapters.sql_turns import FOUND_COLUMNS, turn_record
@@ -140,12 +140,7 @@ class SqlInspection:
 def is_stuck() -> ColumnElement[bool]:
     """Match turns past their deadline, and turns whose worker went silent."""
     silent = (turns.c.state == "running") & (turns.c.lease_until_ms < now_ms())
-    return is_open() & or_(turns.c.deadline_at_ms < now_ms(), silent)
-
-
-def is_open() -> ColumnElement[bool]:
-    """Match turns that have not ended; named state by state, as the index is by state."""
-    return turns.c.state.in_(("stored", "queued", "running"))
+    return UNENDED & or_(turns.c.deadline_at_ms < now_ms(), silent)
 
 
 def _asked() -> Select[*tuple[Any, ...]]:

@@ -37,6 +37,9 @@ RECORD_COLUMNS = (
 )
 """In the order of `RefundRecord`'s fields."""
 
+UNENDED = turns.c.state.in_(("stored", "queued", "running"))
+"""Turns that have not ended; named state by state, as the index is by state."""
+
 # Statements are built once, at import: building one costs more CPU than running it.
 OWN_TURN: BindParameter[str] = bindparam("own_turn")
 OWN_EPOCH: BindParameter[int] = bindparam("own_epoch")

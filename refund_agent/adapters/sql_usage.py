@@ -3,6 +3,7 @@
 from sqlalchemy import func, select
 
 from refund_agent.adapters.sql_database import Database, now_ms
+from refund_agent.adapters.sql_rows import UNENDED
 from refund_agent.adapters.sql_tables import turns
 
 DAY_MS = 24 * 3600 * 1000
@@ -19,9 +20,8 @@ class SqlUsage:
 
         Nor do those that were put off: they wait for their time and not for a worker.
         """
-        # Named state by state, as the index is by state.
-        unended = turns.c.state.in_(("stored", "queued", "running")) & (turns.c.deadline_at_ms > now_ms())
-        is_open = unended & (func.coalesce(turns.c.queued_at_ms, 0) <= now_ms())
+        can_run = UNENDED & (turns.c.deadline_at_ms > now_ms())
+        is_open = can_run & (func.coalesce(turns.c.queued_at_ms, 0) <= now_ms())
         with self._database.statement() as connection:
             return connection.execute(select(func.count()).select_from(turns).where(is_open)).scalar_one()
 

@@ -8,7 +8,8 @@ from sqlalchemy import Column, ColumnElement, Connection, case, func, select, tr
 from refund_agent.adapters.redis_live import LOST
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_database import Database
-from refund_agent.adapters.sql_inspection import is_open, is_stuck
+from refund_agent.adapters.sql_inspection import is_stuck
+from refund_agent.adapters.sql_rows import UNENDED
 from refund_agent.adapters.sql_support_tables import approvals
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.adapters.sql_totals import durations, named, read_kept, read_totals
@@ -40,7 +41,7 @@ class SystemFigures:
             open_refunds = _counts(tx, refunds.c.state, refunds.c.state.in_(("claimed", "unknown")))
             return StoredFigures(
                 turns_by_outcome=named(totals, "outcome"),
-                open_turns_by_state=_counts(tx, turns.c.state, is_open()),
+                open_turns_by_state=_counts(tx, turns.c.state, UNENDED),
                 durations=durations(totals),
                 refunds_by_state=named(totals, "refund") | open_refunds,
                 trouble=_trouble(tx, now=kept.now_ms),

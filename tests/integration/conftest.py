@@ -15,6 +15,7 @@ from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
 from refund_agent.outcomes import CallPosition, Claimed, RefundRecord
 from refund_agent.turn import NewTurn, Turn
+from tests.support_stage import SupportStage
 
 CALL = CallPosition(1, 0)
 
@@ -61,6 +62,14 @@ class Stores:
     def _change_turn(self, turn_id: str, **values: int) -> None:
         with self.database.transaction() as tx:
             tx.execute(update(turns).where(turns.c.id == turn_id).values(values))
+
+
+@pytest.fixture
+def stage(database: Database) -> SupportStage:
+    """Give the support agent over the seeded customers and orders."""
+    built = SupportStage(database)
+    built.plant()
+    return built
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from sqlalchemy import func, select, update
 from refund_agent.adapters import sql_approvals
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_support_tables import approvals, orders
-from refund_agent.adapters.sql_sweeps import SqlSweeps
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import (
@@ -26,8 +25,7 @@ from refund_agent.approvals import (
 from refund_agent.outcomes import CallPosition, Claimed, RefundRecord, Replied, Unknown
 from refund_agent.ports import StoreUnavailable
 from refund_agent.runner import NothingToDo
-from refund_agent.sweeper import Sweeper
-from tests.fakes import FakeAudit, FakeEvents, calls_refund, says
+from tests.fakes import calls_refund, says
 from tests.support_stage import SupportStage, reply_of
 
 ADA, BEN, DANA = "cust-ada", "cust-ben", "staff-dana"
@@ -38,28 +36,12 @@ T = TypeVar("T")
 
 
 @pytest.fixture
-def stage(database: Database) -> SupportStage:
-    built = SupportStage(database)
-    built.plant()
-    return built
-
-
-@pytest.fixture
 def waiting(stage: SupportStage) -> Approval:
     return escalate(stage)
 
 
 def escalate(stage: SupportStage, *, order_id: str = ORDER, cents: int = CENTS) -> Approval:
-    """Let Ada ask for a refund that needs a person, and return the approval that is waiting then."""
-    stage.say(
-        f"Please refund {order_id}.",
-        calls_refund(order_id, cents),
-        says("A colleague has to decide about it."),
-        conversation_id=stage.open(ADA),
-        customer_id=ADA,
-    )
-    (found,) = [one for one in stage.approvals.page(state="pending", limit=10) if one.order_id == order_id]
-    return found
+    return stage.escalate(ADA, order_id, cents)
 
 
 def decide(stage: SupportStage, approval: Approval, *, approve: bool = True, by: str = DANA) -> DecideAnswer:
@@ -89,18 +71,6 @@ def change(stage: SupportStage, approval: Approval, **values: object) -> None:
 def turns_of(stage: SupportStage, approval: Approval) -> int:
     with stage.database.transaction() as tx:
         return int(tx.execute(select(func.count()).where(turns.c.id == approval.id)).scalar_one())
-
-
-def sweeper_of(stage: SupportStage) -> Sweeper:
-    sweeps = SqlSweeps(stage.database, lease_seconds=15, payments_timeout_seconds=10)
-    return Sweeper(
-        sweeps=sweeps,
-        turns=stage.turns,
-        queue=stage.queue,
-        audit=FakeAudit(),
-        events=FakeEvents(),
-        journal=stage.journal,
-    )
 
 
 # --- Asking ---------------------------------------------------------------------------------------
@@ -345,7 +315,7 @@ def sweep_lost(stage: SupportStage) -> None:
     stage.queue.queued.clear()
     with stage.database.transaction() as tx:
         tx.execute(update(turns).where(turns.c.state == "queued").values(queued_at_ms=1))
-    sweeper_of(stage).sweep()
+    stage.sweep()
 
 
 def test_a_decision_whose_message_was_never_sent_is_queued_by_the_sweeper(
@@ -382,7 +352,7 @@ def test_a_worker_that_dies_while_sending_leaves_an_unknown_and_no_second_reques
     with stage.database.transaction() as tx:
         tx.execute(update(turns).where(turns.c.id == waiting.id).values(lease_until_ms=1))
     stage.payments.before = lambda: None
-    sweeper_of(stage).sweep()
+    stage.sweep()
     deliver_all(stage)
     record = stage.ledger.find(waiting.id)
     assert record is not None
@@ -409,7 +379,7 @@ def die_before_telling(stage: SupportStage, approval: Approval) -> None:
     """Let the approved refund's turn come to its end without anybody who could say so."""
     with stage.database.transaction() as tx:
         tx.execute(update(turns).where(turns.c.id == approval.id).values(deadline_at_ms=1))
-    sweeper_of(stage).sweep()
+    stage.sweep()
 
 
 def test_an_approved_refund_that_never_ran_is_told_to_have_moved_nothing(

@@ -14,8 +14,6 @@ from refund_agent.adapters.sql_usage import SqlUsage
 from refund_agent.approvals import MOST_PUT_OFF, Approval, pause_seconds
 from refund_agent.orders import Customer, Order, OrdersUnavailable
 from refund_agent.outcomes import CallPosition, Claimed, Superseded
-from refund_agent.sweeper import Sweeper
-from tests.fakes import FakeAudit, FakeEvents, calls_refund, says
 from tests.support_stage import SupportStage
 
 ADA, DANA = "cust-ada", "staff-dana"
@@ -67,14 +65,7 @@ def stage(database: Database, shop: AwayShop) -> SupportStage:
 @pytest.fixture
 def approved(stage: SupportStage) -> Approval:
     """A refund that was approved, and whose message no worker has taken yet."""
-    stage.say(
-        f"Please refund {ORDER}.",
-        calls_refund(ORDER, CENTS),
-        says("A colleague has to decide about it."),
-        conversation_id=stage.open(ADA),
-        customer_id=ADA,
-    )
-    (waiting,) = stage.approvals.page(state="pending", limit=10)
+    waiting = stage.escalate(ADA, ORDER, CENTS)
     stage.approval_desk.decide(waiting.id, approve=True, by=DANA, note="Looks right.")
     return waiting
 
@@ -84,18 +75,6 @@ def told(stage: SupportStage, approval: Approval) -> list[str]:
     return [
         line.text for line in stage.conversations.lines(approval.conversation_id) if line.kind == "refund"
     ]
-
-
-def sweep(stage: SupportStage) -> None:
-    sweeps = SqlSweeps(stage.database, lease_seconds=15, payments_timeout_seconds=10)
-    Sweeper(
-        sweeps=sweeps,
-        turns=stage.turns,
-        queue=stage.queue,
-        audit=FakeAudit(),
-        events=FakeEvents(),
-        journal=stage.journal,
-    ).sweep()
 
 
 def change(stage: SupportStage, approval: Approval, **values: object) -> None:
@@ -160,14 +139,14 @@ def test_a_hiccup_of_the_shop_uses_up_no_approval(
 ) -> None:
     shop.is_away = True
     deliver_all(stage)
-    sweep(stage)
+    stage.sweep()
     deliver_all(stage)
     assert (state_of(stage, approved), stage.queue.queued, told(stage, approved)) == ("queued", [], [])
     assert stage.ledger.find(approved.id) is None
 
     shop.is_away = False
     change(stage, approved, queued_at_ms=1)
-    sweep(stage)
+    stage.sweep()
     deliver_all(stage)
     assert stage.payments.requests == [(ORDER, CENTS)]
     (line,) = told(stage, approved)
@@ -193,7 +172,7 @@ def test_what_the_shop_could_not_answer_by_the_deadline_is_told_as_not_sent(
     shop.is_away = True
     deliver_all(stage)
     change(stage, approved, deadline_at_ms=1)
-    sweep(stage)
+    stage.sweep()
     assert [stage.approval_desk.tell_broken_off() for _ in range(2)] == [1, 0]
     assert told(stage, approved) == [
         "The approved refund was not sent: it could not be carried out in time. No money moved."
@@ -230,12 +209,12 @@ def test_tries_that_the_shop_did_not_answer_count_as_no_lost_workers(
     for _ in range(MAX_OWNERS - 1):
         assert stage.turns.begin(approved.id, owner="dies") is not None
         change(stage, approved, lease_until_ms=1)
-        sweep(stage)
+        stage.sweep()
         assert state_of(stage, approved) == "queued"
 
     assert stage.turns.begin(approved.id, owner="dies") is not None
     change(stage, approved, lease_until_ms=1)
-    sweep(stage)
+    stage.sweep()
     assert state_of(stage, approved) == "ended"
 
 

@@ -7,7 +7,6 @@ from sqlalchemy import select, update
 
 from refund_agent.adapters import sql_turns
 from refund_agent.adapters.sql_conversations import MAX_LINES
-from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_support_tables import conversations, entries
 from refund_agent.conversations import Conversation, Cursor, Entry, Usage
 from refund_agent.facade import Ask, Facade, NotStored, Started
@@ -21,13 +20,6 @@ from tests.support_stage import SupportStage, reply_of, with_tokens
 from tests.whole_calls import assert_every_call_is_answered
 
 ADA, BEN = "cust-ada", "cust-ben"
-
-
-@pytest.fixture
-def stage(database: Database) -> SupportStage:
-    built = SupportStage(database)
-    built.plant()
-    return built
 
 
 @pytest.fixture

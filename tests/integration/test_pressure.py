@@ -9,7 +9,6 @@ import pytest
 
 from refund_agent import wiring, wiring_support
 from refund_agent.adapters.openai_model import OpenAIModel
-from refund_agent.adapters.sql_database import Database
 from refund_agent.outcomes import BudgetExhausted, Replied
 from refund_agent.providers import Endpoint
 from refund_agent.seeds import read_seeds
@@ -27,13 +26,6 @@ from tests.support_stage import SupportStage, reply_of
 ADA = "cust-ada"
 SEED_DAY = date(2026, 11, 20)
 CANARY = "CANARY-5f0c2b7e41"
-
-
-@pytest.fixture
-def stage(database: Database) -> SupportStage:
-    built = SupportStage(database)
-    built.plant()
-    return built
 
 
 # --- A slow escalation ----------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from refund_agent.adapters.sql_database import Database
 from refund_agent.outcomes import Replied
 from refund_agent.turn import ToolCall
 from tests.fakes import calls, says
@@ -12,13 +11,6 @@ from tests.support_stage import SupportStage
 
 ADA = "cust-ada"
 UNSAFE = ["\x00", "\ud800", "\udfff"]
-
-
-@pytest.fixture
-def stage(database: Database) -> SupportStage:
-    built = SupportStage(database)
-    built.plant()
-    return built
 
 
 # --- The model's words ----------------------------------------------------------------------------
