@@ -15,8 +15,6 @@ from refund_agent.outcomes import RefundRecord
 
 FIRST_PAUSE_SECONDS: Final = 15
 LONGEST_PAUSE_SECONDS: Final = 300
-MOST_PUT_OFF: Final = 16
-"""How often, with these pauses, an approved refund can be put off before its time is over."""
 
 ApprovalState: TypeAlias = Literal["pending", "approved", "declined", "expired"]
 
@@ -138,7 +136,8 @@ class Approvals(Protocol):
 
 def pause_seconds(tries: int) -> int:
     """Return how long an approved refund waits when the shop was away at so many tries, 15 s to 5 minutes."""
-    return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS << min(tries - 1, MOST_PUT_OFF))
+    doublings = min(tries - 1, 10)  # enough for the longest pause, whatever the count
+    return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS << doublings)
 
 
 def announce(approval: Approval) -> Entry:

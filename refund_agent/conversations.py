@@ -104,6 +104,14 @@ class Conversations(Protocol):
         """Record something said or done outside a turn."""
         ...
 
+    def find_entry(self, key: str) -> tuple[str, str] | None:
+        """Return the conversation's id and the text of the entry recorded under this key, or None."""
+        ...
+
     def hand(self, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
         """Give the conversation to a person or back to the agent; False when it is there already."""
+        ...
+
+    def escalate(self, turn: Turn, entry: Entry) -> bool:
+        """Give the turn's conversation to a person; False when this owner's epoch no longer holds it."""
         ...

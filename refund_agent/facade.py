@@ -46,6 +46,11 @@ class NotStored:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyUnreadable:
+    """The database did not take the turn, nor say whether an earlier request with its key had run."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """The turn exists, but the database cannot be asked what became of it."""
 
@@ -73,7 +78,17 @@ class StillRunning:
     turn_id: str
 
 
-Ask: TypeAlias = TurnRecord | Replayed | KeyReused | ConversationBusy | StillRunning | NotStored | Unreadable
+Ask: TypeAlias = (
+    TurnRecord
+    | Replayed
+    | KeyReused
+    | ConversationBusy
+    | StillRunning
+    | NotStored
+    | KeyUnreadable
+    | Unreadable
+)
+"""What the waiting request is told: how its turn ended, or why nothing is known of an end."""
 
 
 class Facade:
@@ -98,7 +113,7 @@ class Facade:
                     return self._queue_turn(new.id) or self._wait(seat, new.id, deadline)
             case Joined(turn_id):
                 return self._join(turn_id, deadline)
-            case KeyReused() | ConversationBusy() | NotStored():
+            case KeyReused() | ConversationBusy() | NotStored() | KeyUnreadable():
                 return stored
             case _:
                 assert_never(stored)
@@ -112,7 +127,7 @@ class Facade:
             case Joined(turn_id):
                 ended = self._find_ended(turn_id)
                 return Started(turn_id) if ended is None else Replayed(ended)
-            case KeyReused() | ConversationBusy() | NotStored():
+            case KeyReused() | ConversationBusy() | NotStored() | KeyUnreadable():
                 return stored
             case _:
                 assert_never(stored)
@@ -124,13 +139,13 @@ class Facade:
         except StoreUnavailable:
             return Unreadable(turn_id)
 
-    def _store(self, new: NewTurn) -> CreateAnswer | NotStored:
+    def _store(self, new: NewTurn) -> CreateAnswer | NotStored | KeyUnreadable:
         try:
             return self._turns.create(new)
         except StoreUnavailable as error:
             log.warning("turn_not_stored", turn_id=new.id, error=str(error))
             # Even if the row was written: nothing runs a turn that is `stored` and was never queued.
-            return NotStored()
+            return KeyUnreadable() if new.idempotency_key else NotStored()
 
     def _queue_turn(self, turn_id: str) -> TurnRecord | Unreadable | None:
         """Publish the turn's message; when that may have failed, give the turn up and return its end."""

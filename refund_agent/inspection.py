@@ -10,13 +10,17 @@ from typing import Final, Protocol, TypeAlias
 from refund_agent.outcomes import RefundRecord
 from refund_agent.turn import TurnRecord
 
+SWEPT_SECONDS: Final = 10.0
+"""By then a sweeper has ended an overdue turn: it waits 2 s for the facade, and comes every 5 s at least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
     """A turn with its times, in seconds of database time at the moment of asking.
 
     `left_seconds` to the deadline (negative: overdue); `lease_seconds` until the worker's lease ends
-    (negative: the worker is silent; None: nobody has it).
+    (negative: the worker is silent; None: nobody has it). `late_answer` is what payments answered after
+    somebody else had decided about the refund: evidence, as JSON.
     """
 
     turn: TurnRecord
@@ -24,6 +28,7 @@ class Inspected:
     age_seconds: float
     left_seconds: float
     lease_seconds: float | None
+    late_answer: str = ""
 
     @property
     def worker_is_silent(self) -> bool:
@@ -33,7 +38,8 @@ class Inspected:
     @property
     def is_stuck(self) -> bool:
         """Whether something should have moved it on by now."""
-        return self.turn.state != "ended" and (self.left_seconds < 0 or self.worker_is_silent)
+        is_overdue = self.left_seconds < -SWEPT_SECONDS
+        return self.turn.state != "ended" and (is_overdue or self.worker_is_silent)
 
     def rerun_verdict(self) -> tuple[bool, str]:
         """Whether a person could safely ask the customer to send the message again, and why."""
@@ -42,6 +48,8 @@ class Inspected:
             return False, "a refund was requested and its outcome is not known: resolve it first"
         if refund is not None and refund.state == "paid":
             return False, "the refund was paid"
+        if refund is not None and refund.review and self.late_answer:
+            return False, "payments' receipt came after somebody had answered that no money moved"
         if self.turn.state != "ended":
             return False, "the turn has not ended: it may still send its refund"
         return True, "the turn has ended and no money moved"
@@ -78,6 +86,8 @@ class AlreadyResolved:
 class UnknownRefund:
     """A refund whose answer was lost, as the person who resolves it needs to see it.
 
+    One that is still `claimed`, too, once its request cannot be on its way any more: nobody has settled it.
+
     `customer_id` and `conversation_id` are empty where they are not known any more, or never were. `answer`
     is a person's, None as long as nobody has resolved it.
     """
@@ -91,12 +101,28 @@ class UnknownRefund:
     conversation_id: str
     answer: AlreadyResolved | None = None
 
+    @property
+    def known(self) -> str:
+        """What is known of the outcome, in a few words."""
+        missing = (
+            "claimed, and no worker has settled it" if self.record.state == "claimed" else "no answer came"
+        )
+        return self.record.detail or missing
+
 
 @dataclass(frozen=True, slots=True)
 class NotUnknown:
-    """There is no such refund, or its outcome is not in doubt; nothing was changed."""
+    """There is no such refund, its outcome is not in doubt, or not yet; nothing was changed."""
 
     state: str
+
+    def why(self) -> str:
+        """Say why nobody may answer, and what to do about it."""
+        if self.state == "claimed":
+            return (
+                "It is claimed: a worker settles it, or makes it unknown within a minute. See that one runs."
+            )
+        return f"It is not unknown but {self.state}."
 
 
 IN_FLIGHT_SECONDS: Final = 30
@@ -129,7 +155,10 @@ class Inspection(Protocol):
         ...
 
     def unknown(self, *, limit: int, also: Collection[str] = ()) -> list[UnknownRefund]:
-        """Return refunds whose outcome is unknown, oldest first; `also` those of these that were resolved."""
+        """Return refunds whose outcome is unknown, oldest first.
+
+        Of the turns in `also` their refunds are returned, too, if they were resolved meanwhile.
+        """
         ...
 
     def resolve(self, turn_id: str, verdict: Verdict) -> ResolveAnswer:

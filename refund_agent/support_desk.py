@@ -8,6 +8,7 @@ from typing import TypeAlias
 from refund_agent.conversations import Conversation, Conversations, Entry
 from refund_agent.facade import Ask, Started
 from refund_agent.limits import Admission, Admitted, Asking, Limiter
+from refund_agent.outcomes import KeyReused
 from refund_agent.turn import NewTurn
 
 _KEYED = uuid.UUID("0d9b7c0a-5a53-4c57-8d0c-0f8b6a2f8a11")
@@ -34,9 +35,13 @@ class NoSuchConversation:
 
 @dataclass(frozen=True, slots=True)
 class WithPerson:
-    """A person owns the conversation: the message is kept for them, and the agent is silent."""
+    """A person owns the conversation: the message is kept for them, and the agent is silent.
 
-    conversation: Conversation
+    `replayed`: it had been kept before, under the same idempotency key.
+    """
+
+    conversation_id: str
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +75,15 @@ class SupportDesk:
             return NoSuchConversation()
         if message.idempotency_key and self.knows_key(message.idempotency_key):
             return self._ask(message, conversation, hand)
+        if message.idempotency_key and (kept := self.conversations.find_entry(message.idempotency_key)):
+            is_same = kept == (conversation.id if conversation else "", message.text)
+            return (
+                WithPerson(kept[0], replayed=True) if is_same else Asked(message.conversation_id, KeyReused())
+            )
         if conversation is not None and conversation.owner == "person":
             entry = Entry("customer", message.customer_id, message.text, key=message.idempotency_key)
             self.conversations.add(conversation.id, entry)
-            return WithPerson(conversation)
+            return WithPerson(conversation.id)
         admission = self._admit(message.customer_id, conversation)
         if not isinstance(admission, Admitted):
             return admission

@@ -204,11 +204,12 @@ class SupportTools:
         found = self._conversations.find(turn.conversation_id, customer_id=turn.user_id)
         return found is not None and found.owner == "person"
 
-    def _escalate(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer:
+    def _escalate(self, turn: Turn, _call: CallPosition, asked: dict[str, Any]) -> Answer | Superseded:
         """The customer reads the model's reason too, so it may claim no more than a reply."""
         about = without_claims(asked.get("order_id", ""))
         entry = Entry("hand_off", "agent", _handed_over(about, without_claims(asked["reason"])))
-        self._conversations.hand(turn.conversation_id, to="person", entry=entry)
+        if not self._conversations.escalate(turn, entry):
+            return Superseded()
         return {"handed_over": True, "tell_the_customer": "a colleague will answer in this conversation"}
 
 

@@ -119,8 +119,8 @@ def _resolved(turn_id: str, resolution: ResolveAnswer) -> str:
             raise click.ClickException(
                 f"already resolved as {record.state} by {by}: {why}. Nothing was changed."
             )
-        case NotUnknown(state):
-            raise click.ClickException(f"not unknown but {state}. Nothing was changed.")
+        case NotUnknown():
+            raise click.ClickException(f"{resolution.why()} Nothing was changed.")
         case TooEarly(seconds):
             raise click.ClickException(
                 "the request may still be on its way, so nobody can know yet that no money moved: "
@@ -170,6 +170,7 @@ def _describe(found: Inspected) -> dict[str, str]:
         "alive": "silent" if found.worker_is_silent else "no sign of trouble",
         "completions": f"{found.turn.completions_used}/5, attempt {found.turn.attempts}/2",
         "refund": _refund(found),
+        **({"late answer": found.late_answer} if found.late_answer else {}),
         "send again?": f"{'yes' if safe else 'no'}: {why}",
     }
 
@@ -189,5 +190,5 @@ def _unknown_line(refund: UnknownRefund) -> str:
     late = f"  late answer: {refund.late_answer}" if refund.late_answer else ""
     return (
         f"{record.turn_id}  order {json.dumps(record.order_id)}  {record.amount_cents} cents  "
-        f"age {refund.age_seconds:.0f}s  {record.detail}{marks}{late}"
+        f"age {refund.age_seconds:.0f}s  {refund.known}{marks}{late}"
     )

@@ -36,6 +36,7 @@ class Kind(Enum):
     BUDGET_EXHAUSTED = (502, "The assistant did not come to a reply", "Act on `refund`.")
     PROVIDER_FAILED = (502, "The model's provider failed", "Act on `refund`.")
     NOT_STORED = (503, "The request was not taken: no database", "Try again after `Retry-After`.")
+    KEY_UNREADABLE = (503, "The key's turn cannot be read", "Send the same request with the same key again.")
     NOT_QUEUED = (503, "The request was not taken: no queue", "Try again after `Retry-After`.")
     NOT_READABLE = (503, "The turn cannot be read now", "Try again after `Retry-After`.")
     STREAMS_FULL = (503, "All streams are taken", "Poll the turn, or try again after `Retry-After`.")

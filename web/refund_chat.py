@@ -1,9 +1,11 @@
 """`POST /support/refund-chat`: one customer's message in, the ending of its turn out."""
 
+import re
 from typing import Any, Final
 
 from flask import Response, jsonify, request
 from flask_smorest import Blueprint
+from werkzeug.http import parse_list_header
 
 from refund_agent.facade import Started
 from refund_agent.turn import NewTurn
@@ -69,10 +71,14 @@ OTHER_KINDS: Final = frozenset(
 OWN_KINDS: Final = tuple(kind for kind in Kind if kind not in OTHER_KINDS)
 
 
+_NOT_TO_WAIT: Final = re.compile(r'respond-async\s*(=\s*(""\s*)?)?(;.*)?', re.IGNORECASE | re.DOTALL)
+"""One preference of the header; its parameters are ignored, as the RFC asks."""
+
+
 def _prefers_not_to_wait() -> bool:
-    """Whether the caller sent `Prefer: respond-async` (RFC 7240)."""
-    preferences = ",".join(request.headers.getlist("Prefer")).split(",")
-    return any(preference.strip().lower() == "respond-async" for preference in preferences)
+    """Whether the caller sent `Prefer: respond-async` (RFC 7240), which has no value, or an empty one."""
+    preferences = parse_list_header(",".join(request.headers.getlist("Prefer")))
+    return any(_NOT_TO_WAIT.fullmatch(preference) for preference in preferences)
 
 
 def _accepted(started: Started) -> Response:

@@ -5,7 +5,7 @@ from typing import Final, assert_never
 
 from flask import Response, jsonify
 
-from refund_agent.facade import Ask, NotStored, Replayed, StillRunning, Unreadable
+from refund_agent.facade import Ask, KeyUnreadable, NotStored, Replayed, StillRunning, Unreadable
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
@@ -24,6 +24,15 @@ from web.kinds import Kind
 from web.problems import RETRY_AFTER, UNKNOWN_REFUND, Problem, respond
 
 NO_REFUND: Final = "No refund was sent for this request and none ever will be."
+KEY_UNREADABLE: Final = Problem(
+    Kind.KEY_UNREADABLE,
+    "The database cannot be asked. This request was not taken and never will be; whether an earlier one with "
+    "its key was, and sent a refund, is not known. Send the same request with the same key again: it cannot "
+    "refund twice.",
+    refund=UNKNOWN_REFUND,
+    headers=RETRY_AFTER,
+)
+"""To a request with an idempotency key that finds no database: it may be a retry of one that was paid."""
 
 
 def render(ask: Ask) -> Response:
@@ -53,6 +62,8 @@ def render(ask: Ask) -> Response:
         case NotStored():
             detail = f"The database did not take the request. It never ran. {NO_REFUND}"
             return respond(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER))
+        case KeyUnreadable():
+            return respond(KEY_UNREADABLE)
         case Unreadable(turn_id):
             adopt_turn_id(turn_id)
             detail = (

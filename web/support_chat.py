@@ -27,7 +27,7 @@ from web.ids import TURN_ROUTES, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
 from web.problems import RETRY_AFTER, Problem, Refused, hand_over, respond
-from web.render import refund_view, render
+from web.render import KEY_UNREADABLE, refund_view, render
 from web.schemas import SupportChatReply, SupportChatRequest
 from web.services import Asks
 from web.turn_events import EVENT_STREAM, TurnStreams
@@ -86,6 +86,8 @@ def _say(desk: SupportDesk, message: CustomerMessage, hand: Any) -> Said:  # noq
     try:
         return desk.say(message, hand)
     except StoreUnavailable:
+        if message.idempotency_key:
+            raise Refused(KEY_UNREADABLE) from None
         detail = "The database cannot be asked now. The message was not taken, and no refund was sent."
         raise Refused(Problem(Kind.NOT_STORED, detail, headers=RETRY_AFTER)) from None
 
@@ -94,15 +96,19 @@ def _answer(said: Said) -> Response:
     match said:
         case Asked(conversation_id, ask):
             return _told(conversation_id, ask)
-        case WithPerson(conversation):
+        case WithPerson(conversation_id, replayed):
             body = {
                 "reply": "",
                 "words": None,
-                "conversation_id": conversation.id,
+                "conversation_id": conversation_id,
                 "turn_id": None,
                 "refund": None,
+                "owner": "person",
             }
-            return jsonify({**body, "owner": "person"})
+            answer = jsonify(body)
+            if replayed:
+                answer.headers["Idempotent-Replayed"] = "true"
+            return answer
         case NoSuchConversation():
             return respond(Problem(Kind.NO_SUCH_CONVERSATION, NO_SUCH_CONVERSATION))
         case _:

@@ -3,11 +3,17 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sqlalchemy import func, select, tuple_, update
+from sqlalchemy import Connection, func, select, tuple_, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
-from refund_agent.adapters.sql_entries import add_entry
-from refund_agent.adapters.sql_rows import RECORD_COLUMNS, read_outcome, refund_record
+from refund_agent.adapters.sql_entries import add_entry, entry_id
+from refund_agent.adapters.sql_rows import (
+    OWNED,
+    RECORD_COLUMNS,
+    owned_progress,
+    read_outcome,
+    refund_record,
+)
 from refund_agent.adapters.sql_support_tables import approvals, conversations, entries
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
@@ -99,13 +105,31 @@ class SqlConversations:
         with self._database.transaction() as tx:
             add_entry(self._database, tx, conversation_id, entry)
 
+    def find_entry(self, key: str) -> tuple[str, str] | None:
+        """Return the conversation's id and the text of the entry recorded under this key, or None."""
+        asked = select(entries.c.conversation_id, entries.c.text).where(entries.c.id == entry_id(key))
+        with self._database.statement() as one:
+            row = one.execute(asked).one_or_none()
+        return None if row is None else (row.conversation_id, row.text)
+
     def hand(self, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
         """Give the conversation to a person or back to the agent; False when it is there already."""
-        hand = update(conversations).where(conversations.c.id == conversation_id, conversations.c.owner != to)
         with self._database.transaction() as tx:
-            if tx.execute(hand.values(owner=to, updated_at_ms=now_ms())).rowcount != 1:
+            return self._hand(tx, conversation_id, to=to, entry=entry)
+
+    def escalate(self, turn: Turn, entry: Entry) -> bool:
+        """Give the turn's conversation to a person; False when this owner's epoch no longer holds it."""
+        with self._database.transaction() as tx:
+            if tx.execute(update(turns).where(OWNED), owned_progress(turn)).rowcount != 1:
                 return False
-            add_entry(self._database, tx, conversation_id, entry)
+            self._hand(tx, turn.conversation_id, to="person", entry=entry)
+        return True
+
+    def _hand(self, tx: Connection, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
+        hand = update(conversations).where(conversations.c.id == conversation_id, conversations.c.owner != to)
+        if tx.execute(hand.values(owner=to, updated_at_ms=now_ms())).rowcount != 1:
+            return False
+        add_entry(self._database, tx, conversation_id, entry)
         return True
 
 

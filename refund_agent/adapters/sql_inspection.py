@@ -14,6 +14,7 @@ from refund_agent.adapters.sql_turns import FOUND_COLUMNS, turn_record
 from refund_agent.conversations import Entry
 from refund_agent.inspection import (
     IN_FLIGHT_SECONDS,
+    SWEPT_SECONDS,
     AlreadyResolved,
     Inspected,
     NotUnknown,
@@ -27,12 +28,14 @@ from refund_agent.outcomes import RefundRecord
 from refund_agent.replies import resolution_line
 
 IN_FLIGHT_MS = IN_FLIGHT_SECONDS * 1000
+SWEPT_MS = round(SWEPT_SECONDS * 1000)
 
 _TIMES = (
     turns.c.owner,
     now_ms() - turns.c.created_at_ms,
     turns.c.deadline_at_ms - now_ms(),
     turns.c.lease_until_ms - now_ms(),
+    func.coalesce(refunds.c.late_answer, ""),
 )
 
 _REFUNDS = (
@@ -75,12 +78,15 @@ class SqlInspection:
         return found[0] if found else None
 
     def unknown(self, *, limit: int, also: Collection[str] = ()) -> list[UnknownRefund]:
-        """Return refunds whose outcome is unknown, oldest first; `also` those of these that were resolved."""
-        is_unknown, resolved = refunds.c.state == "unknown", resolutions.c.turn_id.is_not(None)
+        """Return refunds whose outcome is unknown, oldest first.
+
+        Of the turns in `also` their refunds are returned, too, if they were resolved meanwhile.
+        """
+        resolved = resolutions.c.turn_id.is_not(None)
         asked = (
             select(*RECORD_COLUMNS, *_CIRCUMSTANCES)
             .select_from(_REFUNDS)
-            .where(or_(is_unknown, resolved & refunds.c.turn_id.in_(also)) if also else is_unknown)
+            .where(or_(is_unknown(), resolved & refunds.c.turn_id.in_(also)) if also else is_unknown())
             .order_by(refunds.c.decided_at_ms)
             .limit(limit + len(also))
         )
@@ -137,10 +143,23 @@ class SqlInspection:
         return [_inspected(row) for row in rows]
 
 
+def is_unknown() -> ColumnElement[bool]:
+    """Match refunds in doubt: also a claim that nobody has settled in time, as no worker lives."""
+    is_old = refunds.c.decided_at_ms + IN_FLIGHT_MS < now_ms()
+    return refunds.c.state.in_(("claimed", "unknown")) & or_(refunds.c.state == "unknown", is_old)
+
+
+def contradicts_late_answer() -> ColumnElement[bool]:
+    """Match refunds about which a person said one thing, and an answer that came after it another."""
+    looks_paid, said_paid = refunds.c.review, refunds.c.state == "paid"
+    said_no = refunds.c.state.in_(("rejected", "not_sent"))
+    return (refunds.c.late_answer != "") & or_(looks_paid & said_no, ~looks_paid & said_paid)
+
+
 def is_stuck() -> ColumnElement[bool]:
-    """Match turns past their deadline, and turns whose worker went silent."""
+    """Match turns that a sweeper should have ended by now, and turns whose worker went silent."""
     silent = (turns.c.state == "running") & (turns.c.lease_until_ms < now_ms())
-    return UNENDED & or_(turns.c.deadline_at_ms < now_ms(), silent)
+    return UNENDED & or_(turns.c.deadline_at_ms + SWEPT_MS < now_ms(), silent)
 
 
 def _asked() -> Select[*tuple[Any, ...]]:
@@ -149,13 +168,15 @@ def _asked() -> Select[*tuple[Any, ...]]:
 
 
 def _inspected(row: Sequence[Any]) -> Inspected:
-    owner, age_ms, left_ms, lease_ms, *found = row
+    owner, age_ms, left_ms, lease_ms, late_answer, *found = row
+    turn = turn_record(found)
     return Inspected(
-        turn=turn_record(found),
+        turn=turn,
         owner=owner,
         age_seconds=age_ms / 1000,
         left_seconds=left_ms / 1000,
-        lease_seconds=None if lease_ms is None else lease_ms / 1000,
+        lease_seconds=lease_ms / 1000 if turn.state == "running" else None,
+        late_answer=late_answer,
     )
 
 

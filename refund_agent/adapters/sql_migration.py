@@ -4,7 +4,7 @@ from sqlalchemy import inspect, text
 
 from refund_agent.adapters.sql_database import Database
 
-HEAD = "0008"
+HEAD = "0009"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 

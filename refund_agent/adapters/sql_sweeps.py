@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Executable, bindparam, case, exists, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Executable, bindparam, exists, or_, select, tuple_, update
 
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, refund_record
 from refund_agent.adapters.sql_tables import refunds, turns
-from refund_agent.approvals import MOST_PUT_OFF
 from refund_agent.outcomes import RefundRecord
 
 BATCH = 100
@@ -18,16 +17,14 @@ SETTLE_GRACE_MS = 15_000
 MAX_OWNERS = 4
 """A turn that has cost this many workers is ended, not queued again.
 
-Each owner adds two epochs. One that puts an approved refund off adds one and costs no worker: so many more
-epochs as such a turn may be put off are allowed it."""
+An owner that was lost adds two epochs; one that puts an approved refund off adds one, and was not lost."""
 
 _LEASE_MS = bindparam("lease_ms", type_=turns.c.lease_until_ms.type)
 _SETTLE_MS = bindparam("settle_ms", type_=refunds.c.decided_at_ms.type)
 _THESE = turns.c.id.in_(bindparam("ids", expanding=True)) & (turns.c.owner == bindparam("by"))
 _RUNNING = turns.c.state == "running"
 _LAPSED = _RUNNING & (turns.c.lease_until_ms < now_ms())
-_PUT_OFF = case((turns.c.agent == "approval", MOST_PUT_OFF), else_=0)
-_COST_TOO_MUCH = turns.c.epoch >= 2 * MAX_OWNERS - 1 + _PUT_OFF
+_COST_TOO_MUCH = turns.c.epoch >= 2 * MAX_OWNERS - 1 + turns.c.put_off
 
 _RENEW = update(turns).where(_THESE, _RUNNING).values(lease_until_ms=now_ms() + _LEASE_MS)
 

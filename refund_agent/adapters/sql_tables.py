@@ -34,6 +34,7 @@ turns = Table(
     Column("owner", String(64), nullable=False),
     Column("completions_used", Integer, nullable=False),
     Column("attempts", Integer, nullable=False),
+    Column("put_off", Integer, nullable=False, server_default="0"),
     Column("refund_attempted", Boolean, nullable=False),
     Column("tokens_used", Integer, nullable=False, server_default="0"),
     Column("cost_microdollars", BigInteger),

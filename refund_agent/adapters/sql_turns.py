@@ -64,7 +64,12 @@ _END = update(turns).where(OWNED).values(state="ended", ended_at_ms=now_ms())
 _PUT_OFF = (
     update(turns)
     .where(OWNED, turns.c.refund_attempted.is_(False))
-    .values(state="queued", owner="", queued_at_ms=now_ms() + bindparam("pause_ms", type_=BigInteger()))
+    .values(
+        state="queued",
+        owner="",
+        put_off=turns.c.put_off + 1,
+        queued_at_ms=now_ms() + bindparam("pause_ms", type_=BigInteger()),
+    )
 )
 _ENDED = select(turns.c.id).where(turns.c.id.in_(bindparam("ids", expanding=True)), turns.c.state == "ended")
 _WAITING = (

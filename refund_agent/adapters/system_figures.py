@@ -8,7 +8,7 @@ from sqlalchemy import Column, ColumnElement, Connection, case, func, select, tr
 from refund_agent.adapters.redis_live import LOST
 from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_database import Database
-from refund_agent.adapters.sql_inspection import is_stuck
+from refund_agent.adapters.sql_inspection import contradicts_late_answer, is_stuck, is_unknown
 from refund_agent.adapters.sql_rows import UNENDED
 from refund_agent.adapters.sql_support_tables import approvals
 from refund_agent.adapters.sql_tables import refunds, turns
@@ -69,8 +69,10 @@ def _trouble(tx: Connection, *, now: int) -> Trouble:
     """Take the time as a number: an index is not asked about a time that is computed row by row."""
     lately = (turns.c.state == "ended") & (turns.c.ended_at_ms > now - round(LATELY_SECONDS * 1000))
     without_text = (turns.c.outcome != "replied") | (turns.c.reply == "")
-    unmirrored, oldest_unmirrored = _number_and_age(tx, refunds.c.mirrored_state != refunds.c.state, now=now)
-    _, oldest_unknown = _number_and_age(tx, refunds.c.state == "unknown", now=now)
+    last_changed = func.coalesce(refunds.c.settled_at_ms, refunds.c.decided_at_ms)
+    is_unmirrored = refunds.c.mirrored_state != refunds.c.state
+    unmirrored, oldest_unmirrored = _number_and_age(tx, is_unmirrored, since=last_changed, now=now)
+    _, oldest_unknown = _number_and_age(tx, is_unknown(), since=refunds.c.decided_at_ms, now=now)
     return Trouble(
         oldest_unknown_seconds=oldest_unknown,
         stuck_turns=_count(tx, is_stuck()),
@@ -84,7 +86,7 @@ def _trouble(tx: Connection, *, now: int) -> Trouble:
 
 
 def _breaches(tx: Connection, *, since_ms: int) -> dict[str, int]:
-    """Hold the turns of the last hour against the ledger."""
+    """Hold the turns of the last hour against the ledger, and a person's answers against late receipts."""
     both = turns.outerjoin(refunds, (refunds.c.turn_id == turns.c.id) & (refunds.c.state != "closed"))
     has_refund, has_flag = refunds.c.turn_id.is_not(None), turns.c.refund_attempted
     asked = (
@@ -93,7 +95,12 @@ def _breaches(tx: Connection, *, since_ms: int) -> dict[str, int]:
         .where(turns.c.created_at_ms > since_ms)
     )
     without_flag, without_refund = tx.execute(asked).one()
-    return {"refund_without_its_flag": without_flag or 0, "flag_without_its_refund": without_refund or 0}
+    contradicted = select(func.count()).where(contradicts_late_answer(), refunds.c.settled_at_ms > since_ms)
+    return {
+        "refund_without_its_flag": without_flag or 0,
+        "flag_without_its_refund": without_refund or 0,
+        "late_answer_contradicts": tx.execute(contradicted).scalar_one(),
+    }
 
 
 def _how_many(which: ColumnElement[bool]) -> ColumnElement[int]:
@@ -104,7 +111,9 @@ def _count(tx: Connection, which: ColumnElement[bool]) -> int:
     return tx.execute(select(func.count()).select_from(turns).where(which)).scalar_one()
 
 
-def _number_and_age(tx: Connection, which: ColumnElement[bool], *, now: int) -> tuple[int, float]:
-    """Return how many refunds these are, and the age of the oldest in seconds."""
-    count, oldest_ms = tx.execute(select(func.count(), func.min(refunds.c.decided_at_ms)).where(which)).one()
+def _number_and_age(
+    tx: Connection, which: ColumnElement[bool], *, since: ColumnElement[Any], now: int
+) -> tuple[int, float]:
+    """Return how many refunds these are, and the age of the oldest in seconds, counted from `since`."""
+    count, oldest_ms = tx.execute(select(func.count(), func.min(since)).where(which)).one()
     return count, 0.0 if oldest_ms is None else (now - oldest_ms) / 1000

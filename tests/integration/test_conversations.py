@@ -8,10 +8,11 @@ from sqlalchemy import select, update
 from refund_agent.adapters import sql_turns
 from refund_agent.adapters.sql_conversations import MAX_LINES
 from refund_agent.adapters.sql_support_tables import conversations, entries
+from refund_agent.adapters.sql_tables import turns
 from refund_agent.conversations import Conversation, Cursor, Entry, Usage
 from refund_agent.facade import Ask, Facade, NotStored, Started
 from refund_agent.limits import Asking, ConversationFull, TooFast
-from refund_agent.outcomes import ConversationBusy, Created
+from refund_agent.outcomes import ConversationBusy, Created, KeyReused, Superseded
 from refund_agent.ports import CompletionAnswer, StoreUnavailable
 from refund_agent.support_desk import Asked, CustomerMessage, NoSuchConversation, Said, WithPerson
 from refund_agent.turn import AssistantMessage, NewTurn, ToolCall, ToolResult, UserMessage
@@ -294,7 +295,7 @@ def test_while_a_person_owns_the_conversation_the_agent_is_silent(
     )
     said = say(stage, "Are you there?", conversation_id=conversation_id)
     assert isinstance(said, WithPerson)
-    assert said.conversation.id == conversation_id
+    assert said == WithPerson(conversation_id)
     assert stage.conversations.usage(conversation_id).turns == 1, "no turn was made"
     assert stage.limiter.asked == []
     stage.conversations.add(conversation_id, Entry("staff", "Dana", "I am here now."))
@@ -320,6 +321,22 @@ def test_a_message_with_a_key_is_kept_for_the_person_once(stage: SupportStage, c
     assert [line.text for line in lines if line.speaker == "customer"] == ["Hello?"]
 
 
+@pytest.mark.fault(28)
+def test_a_key_that_kept_a_message_for_a_person_is_that_messages_for_good(
+    stage: SupportStage, conversation_id: str
+) -> None:
+    stage.conversations.hand(conversation_id, to="person", entry=Entry("hand_off", "Dana", "Here."))
+    assert say(stage, "Refund it", conversation_id=conversation_id, key="k") == WithPerson(conversation_id)
+    stage.conversations.hand(conversation_id, to="agent", entry=Entry("taken_back", "Dana", "Done."))
+
+    again = say(stage, "Refund it", conversation_id=conversation_id, key="k")
+    other = say(stage, "Something else", conversation_id=conversation_id, key="k")
+
+    assert again == WithPerson(conversation_id, replayed=True)
+    assert other == Asked(conversation_id, KeyReused())
+    assert stage.conversations.usage(conversation_id).turns == 0
+
+
 def test_of_very_many_lines_the_newest_are_read(stage: SupportStage, conversation_id: str) -> None:
     row = {"conversation_id": conversation_id, "kind": "staff", "author": "Dana"}
     with stage.database.transaction() as tx:
@@ -328,6 +345,26 @@ def test_of_very_many_lines_the_newest_are_read(stage: SupportStage, conversatio
             tx.execute(entries.insert(), [{**row, "id": f"e-{at}", "text": f"{at}", "at_ms": at}])
     texts = [line.text for line in stage.conversations.lines(conversation_id)]
     assert texts == [str(at) for at in range(10, MAX_LINES + 10)]
+
+
+def test_an_owner_that_was_thought_dead_hands_nobodys_conversation_over(
+    stage: SupportStage, conversation_id: str
+) -> None:
+    def another_worker_takes_the_turn() -> CompletionAnswer:
+        with stage.database.transaction() as tx:
+            tx.execute(update(turns).values(epoch=turns.c.epoch + 1))
+        return calls(ToolCall("c", "escalate_to_human", '{"reason": "They ask for a person."}'))
+
+    said = say(stage, "A person please", conversation_id=conversation_id)
+    assert isinstance(said, Asked)
+    assert isinstance(said.ask, Started)
+    ending = stage.deliver(said.ask.turn_id, another_worker_takes_the_turn)
+
+    assert ending == Superseded()
+    found = stage.conversations.find(conversation_id, customer_id=ADA)
+    assert found is not None
+    assert found.owner == "agent"
+    assert [line.kind for line in stage.conversations.lines(conversation_id)] == ["customer"]
 
 
 def test_handing_over_twice_records_one_end(stage: SupportStage, conversation_id: str) -> None:

@@ -1,14 +1,20 @@
 """The figures, read from a real database and a real Redis."""
 
+from dataclasses import replace
+
 import pytest
 import redis
 from sqlalchemy import update
 
 from refund_agent.adapters.redis_presence import RedisPresence
+from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.adapters.system_figures import SystemFigures
-from refund_agent.outcomes import Paid, ProviderFailed, Replied, Unknown
+from refund_agent.inspection import Verdict
+from refund_agent.outcomes import Paid, PaymentAnswer, ProviderFailed, Rejected, Replied, Unknown
 from tests.integration.conftest import Stores
+
+SEEN = Verdict(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
 
 
 def figures(stores: Stores, client: redis.Redis) -> SystemFigures:
@@ -60,6 +66,51 @@ def test_a_row_that_contradicts_the_promise_is_a_breach(stores: Stores, redis_cl
     with stores.database.transaction() as tx:
         tx.execute(update(turns).where(turns.c.id == turn.id).values(refund_attempted=False))
     assert figures(stores, redis_client).stored().trouble.breaches["refund_without_its_flag"] == 1
+
+
+@pytest.mark.fault(283)
+def test_a_claim_that_no_living_worker_settles_ages_as_unknown(
+    stores: Stores, redis_client: redis.Redis
+) -> None:
+    turn, _ = stores.claimed()
+    assert figures(stores, redis_client).stored().trouble.oldest_unknown_seconds == 0
+    stores.age_claim(turn.id)
+    assert figures(stores, redis_client).stored().trouble.oldest_unknown_seconds > 24 * 3600
+
+
+def test_the_mirror_is_behind_since_the_ledger_changed_and_not_since_the_claim(
+    stores: Stores, redis_client: redis.Redis
+) -> None:
+    turn, claim = stores.claimed()
+    stores.age_claim(turn.id)
+    stores.ledger.settle(claim, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
+    SqlInspection(stores.database).resolve(
+        turn.id, Verdict(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
+    )
+    trouble = figures(stores, redis_client).stored().trouble
+    assert trouble.unmirrored == 1
+    assert trouble.oldest_unmirrored_seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("money_moved", "answer", "breaches"),
+    [
+        (False, Paid("rf-7", "ok", 500), 1),
+        (True, Paid("rf-7", "ok", 500), 0),
+        (True, Rejected("no such order"), 1),
+        (False, Rejected("no such order"), 0),
+    ],
+)
+def test_a_late_answer_that_contradicts_a_person_is_a_breach(
+    stores: Stores, redis_client: redis.Redis, *, money_moved: bool, answer: PaymentAnswer, breaches: int
+) -> None:
+    turn, claim = stores.claimed()
+    stores.age_claim(turn.id)
+    stores.silence_owner_of(turn.id)
+    stores.sweeps.lapse_claims()
+    SqlInspection(stores.database).resolve(turn.id, replace(SEEN, money_moved=money_moved))
+    stores.ledger.settle(claim, epoch=turn.epoch, answer=answer)
+    assert figures(stores, redis_client).stored().trouble.breaches["late_answer_contradicts"] == breaches
 
 
 def test_waiting_requests_add_up_across_processes_and_the_gone_are_forgotten(

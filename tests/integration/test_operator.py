@@ -6,10 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from flask import Flask
 from flask.testing import FlaskCliRunner
+from sqlalchemy import update
 
+from refund_agent.adapters.sql_database import now_ms
 from refund_agent.adapters.sql_inspection import SqlInspection
+from refund_agent.adapters.sql_tables import turns
 from refund_agent.inspection import AlreadyResolved, NotUnknown, ResolveAnswer, Resolved, TooEarly, Verdict
-from refund_agent.outcomes import Paid, Replied, Unknown
+from refund_agent.outcomes import DeadlinePassed, Paid, Replied, Unknown
 from tests.integration.conftest import CALL, Stores
 from web import commands
 
@@ -106,6 +109,40 @@ def test_only_an_unknown_refund_can_be_resolved(stores: Stores, inspection: SqlI
     assert inspection.resolve("no-such-turn", MOVED) == NotUnknown("no refund")
 
 
+@pytest.mark.fault(283)
+def test_a_claim_that_no_living_worker_has_settled_is_in_doubt_and_listed(
+    stores: Stores, inspection: SqlInspection, flask: FlaskCliRunner
+) -> None:
+    """The facade has told its caller "unknown" and only a worker's sweeper would say so in the ledger."""
+    turn, _ = stores.claimed()
+    stores.turns.give_up(turn.id, DeadlinePassed())
+    assert inspection.unknown(limit=10) == []
+    stores.age_claim(turn.id)
+
+    assert [one.record.state for one in inspection.unknown(limit=10)] == ["claimed"]
+    listed = flask.invoke(args=["refunds", "unknown"])
+    assert (listed.exit_code, "no worker has settled it" in listed.output) == (1, True)
+    said = ["refunds", "resolve", turn.id, "--not-moved", "--by", "bob", "--note", "not in the list"]
+    refused = flask.invoke(args=said)
+    assert (refused.exit_code, "See that one runs" in refused.output) == (1, True)
+
+
+def test_a_receipt_that_came_after_somebody_said_no_shows_and_nothing_is_sent_again(
+    stores: Stores, inspection: SqlInspection, flask: FlaskCliRunner
+) -> None:
+    turn, claimed = stores.claimed()
+    stores.age_claim(turn.id)
+    stores.silence_owner_of(turn.id)
+    stores.sweeps.lapse_claims()
+    assert isinstance(inspection.resolve(turn.id, NOT_MOVED), Resolved)
+    stores.turns.give_up(turn.id, DeadlinePassed())
+    stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("rf-7", "ok", 500))
+
+    shown = flask.invoke(args=["turns", "show", turn.id]).output
+    assert "rf-7" in shown
+    assert "no: payments' receipt came after somebody had answered that no money moved" in shown
+
+
 def test_a_silent_worker_and_a_passed_deadline_show_as_stuck(
     stores: Stores, inspection: SqlInspection
 ) -> None:
@@ -113,9 +150,33 @@ def test_a_silent_worker_and_a_passed_deadline_show_as_stuck(
     stores.silence_owner_of(silent.id)
     stores.pass_deadline_of(overdue.id)
     assert {found.turn.id for found in inspection.stuck(limit=10)} == {silent.id, overdue.id}
+    assert all(found.is_stuck for found in inspection.stuck(limit=10))
     found = inspection.turn(fine.id)
     assert found is not None
     assert not found.is_stuck
+
+
+def test_a_turn_that_a_sweeper_is_about_to_end_is_not_stuck(
+    stores: Stores, inspection: SqlInspection, flask: FlaskCliRunner
+) -> None:
+    turn = stores.running()
+    with stores.database.transaction() as tx:
+        tx.execute(update(turns).values(deadline_at_ms=now_ms() - 1_000))
+    found = inspection.turn(turn.id)
+    assert found is not None
+    assert (found.is_stuck, inspection.stuck(limit=10)) == (False, [])
+
+
+@pytest.mark.parametrize("ending", ["ended", "handed over"])
+def test_the_lease_of_a_turn_that_no_worker_has_is_nobodys(
+    stores: Stores, flask: FlaskCliRunner, ending: str
+) -> None:
+    turn = stores.running("w1")
+    if ending == "ended":
+        stores.turns.end(turn, Replied("hello"))
+    else:
+        stores.sweeps.release([turn.id], owner="w1")
+    assert "lease: nobody has it" in flask.invoke(args=["turns", "show", turn.id]).output
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ CALLER_GUARDS = (
         caught_by=("a turn told 503 never runs", "an answer has its cause"),
     ),
     code(
+        "a retry that finds no database is promised nothing",
+        FACADE,
+        ("return KeyUnreadable() if new.idempotency_key else NotStored()", "return NotStored()"),
+        caught_by=("what was told about the refund stays true",),
+    ),
+    code(
         "a wake-up is only a hint",
         FACADE,
         (

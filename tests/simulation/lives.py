@@ -52,6 +52,7 @@ class Life:
     gate: Gate | None = None
     # what happened
     owners: int = 0
+    put_off: int = 0
     completions: list[int] = field(default_factory=list)
     retries: int = 0
     requests: list[tuple[str, int]] = field(default_factory=list)

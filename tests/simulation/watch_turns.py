@@ -65,7 +65,8 @@ class TurnWatch:
         must = self._lives.must
         if before != "running" and state == "running":
             life.owners += 1
-            must(life.owners <= MAX_OWNERS, "a turn costs four workers at most", life)
+            is_cheap = life.owners - life.put_off <= MAX_OWNERS
+            must(is_cheap, "a turn costs four workers at most", life)
             must(not life.told_never_runs, "a turn told 503 never runs", life)
             must(self._lives.now <= life.deadline + 0.001, "no turn begins after its deadline", life)
             return
@@ -73,6 +74,7 @@ class TurnWatch:
         must(
             mine and before == "running", "a stale owner writes nothing", life, f"epoch {epoch}, was {before}"
         )
+        life.put_off += state == "queued"
 
     def _handed_on(self, life: Life) -> None:
         """A sweeper took the turn from its owner."""

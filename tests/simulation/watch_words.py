@@ -100,10 +100,12 @@ class WordWatch:
             f"after {seconds:.3f} s",
         )
         match type(answer).__name__:
-            case "NotStored":
+            case "NotStored" | "KeyUnreadable" as refused:
                 must(store_failed or life.key, "an answer has its cause", life)
                 must(not life.owners and not life.requests, "a turn told 503 never runs", life)
                 life.told_never_runs = life.told_no_refund = True
+                if refused == "NotStored":
+                    self._told_that_no_request_refunded(life)
                 return "not stored"
             case "Unreadable":
                 must(store_failed, "an answer has its cause", life)
@@ -122,6 +124,14 @@ class WordWatch:
             case _:
                 assert isinstance(answer, TurnRecord)
                 return self._told_an_ending(self._lives.of[answer.id], answer)
+
+    def _told_that_no_request_refunded(self, life: Life) -> None:
+        """The caller may have sent the message before: it is told of all its requests with the key."""
+        for one in self._lives.of.values():
+            if one is life or (life.key and (one.key, one.fingerprint) == (life.key, life.fingerprint)):
+                invariant = "what was told about the refund stays true"
+                self._lives.must(not one.requests and not one.moved, invariant, life, f"'none', but {one.id}")
+                one.told_no_refund = True
 
     def _told_an_ending(self, life: Life, turn: TurnRecord) -> str:
         must = self._lives.must

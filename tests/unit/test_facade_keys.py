@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from refund_agent.facade import NotStored, Replayed, Started, StillRunning, Unreadable
+from refund_agent.facade import KeyUnreadable, NotStored, Replayed, Started, StillRunning, Unreadable
 from refund_agent.outcomes import DeadlinePassed, KeyReused, NotAccepted, RefundRecord, Replied
 from refund_agent.turn import NewTurn
 from tests.fakes import calls_refund, says
@@ -119,6 +119,20 @@ def test_a_turn_that_was_not_surely_stored_is_not_started(counter: Counter, desk
 
     assert counter.facade.start(NewTurn("turn-1", "user-1", "hello")) == NotStored()
     assert counter.queue.queued == []
+
+
+@pytest.mark.parametrize("failing", ["create", "create!"])
+def test_a_retry_that_finds_no_database_is_not_told_that_nothing_was_refunded(
+    counter: Counter, desk: Desk, failing: str
+) -> None:
+    """Its key's turn may have paid: only the database could say."""
+    counter.ask(lambda: desk.deliver(calls_refund("A1", 500), says("done")), **KEY)
+    assert desk.payments.moved == [("A1", 500)]
+
+    desk.database.outages = [failing, failing]
+    assert counter.ask(turn_id="turn-2", **KEY) == KeyUnreadable()
+    assert counter.facade.start(NewTurn("turn-3", "user-1", "hello", **KEY)) == KeyUnreadable()
+    assert counter.queue.queued == ["turn-1"]
 
 
 def test_a_turn_can_be_looked_up_while_the_database_answers(counter: Counter, desk: Desk) -> None:

@@ -8,6 +8,7 @@ import pytest
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
 from refund_agent.facade import NotStored, Started
 from refund_agent.limits import Admitted, Asking, ConversationFull, LimiterAway, NoRoom, TooFast
+from refund_agent.outcomes import KeyReused
 from refund_agent.support_desk import (
     Asked,
     CustomerMessage,
@@ -53,7 +54,14 @@ class FakeConversations:
     def add(self, conversation_id: str, entry: Entry) -> None:
         self.entries.append((conversation_id, entry))
 
+    def find_entry(self, key: str) -> tuple[str, str] | None:
+        kept = [(where, entry.text) for where, entry in self.entries if entry.key == key]
+        return kept[0] if kept else None
+
     def hand(self, conversation_id: str, *, to: Owner, entry: Entry) -> bool:
+        return False
+
+    def escalate(self, turn: Turn, entry: Entry) -> bool:
         return False
 
 
@@ -67,10 +75,9 @@ class Shop:
         self.answer: Started | NotStored = Started("t-1")
         self.desk = SupportDesk(self.conversations, self.limiter, self.keys.__contains__)
 
-    def say(self, conversation_id: str = "", *, key: str = "", by: str = ADA) -> Said:
-        return self.desk.say(
-            CustomerMessage("t-1", by, "Hello", conversation_id, "r-1", key, "print"), self._hand
-        )
+    def say(self, conversation_id: str = "", *, key: str = "", by: str = ADA, text: str = "Hello") -> Said:
+        message = CustomerMessage("t-1", by, text, conversation_id, "r-1", key, "print")
+        return self.desk.say(message, self._hand)
 
     def _hand(self, new: NewTurn) -> Started | NotStored:
         self.handed.append(new)
@@ -142,9 +149,35 @@ def test_while_a_person_owns_the_conversation_the_message_is_kept_for_them_and_n
     shop: Shop,
 ) -> None:
     shop.conversations.begin("conv-1", owner="person")
-    assert isinstance(shop.say("conv-1", key="key-1"), WithPerson)
+    assert shop.say("conv-1", key="key-1") == WithPerson("conv-1")
     assert shop.conversations.entries == [("conv-1", Entry("customer", ADA, "Hello", key="key-1"))]
     assert (shop.handed, shop.limiter.asked) == ([], [])
+
+
+def test_a_retry_of_what_was_kept_for_a_person_is_no_turn_when_the_agent_speaks_again(shop: Shop) -> None:
+    """The person may have dealt with it: a turn could refund what was refused, or a second time."""
+    shop.conversations.begin("conv-1", owner="person")
+    shop.say("conv-1", key="key-1")
+    shop.conversations.begin("conv-1", owner="agent")
+
+    assert shop.say("conv-1", key="key-1") == WithPerson("conv-1", replayed=True)
+    assert len(shop.conversations.entries) == 1
+    assert shop.handed == []
+
+
+@pytest.mark.fault(28)
+@pytest.mark.parametrize("owner", ["person", "agent"])
+def test_the_key_of_what_was_kept_for_a_person_is_refused_with_another_body(shop: Shop, owner: Owner) -> None:
+    shop.conversations.begin("conv-1", owner="person")
+    shop.say("conv-1", key="key-1")
+    shop.conversations.begin("conv-1", owner=owner)
+    shop.conversations.begin("conv-2", owner=owner)
+
+    assert shop.say("conv-1", key="key-1", text="Another") == Asked("conv-1", KeyReused())
+    assert shop.say("conv-2", key="key-1") == Asked("conv-2", KeyReused())
+    assert shop.say(key="key-1") == Asked("", KeyReused())
+    assert [entry.text for _, entry in shop.conversations.entries] == ["Hello"]
+    assert shop.handed == []
 
 
 def test_a_retry_finds_its_turn_whatever_has_changed_since(shop: Shop) -> None:

@@ -107,6 +107,7 @@ class FakeConversations:
     def __init__(self) -> None:
         self.owners: dict[str, Owner] = {"conv-1": "agent"}
         self.entries: list[tuple[str, Entry]] = []
+        self.holds_the_turn = True
 
     def find(self, conversation_id: str, *, customer_id: str | None) -> Conversation | None:
         return None
@@ -132,6 +133,13 @@ class FakeConversations:
         self.owners[conversation_id] = to
         self.add(conversation_id, entry)
         return True
+
+    def find_entry(self, key: str) -> tuple[str, str] | None:
+        return None
+
+    def escalate(self, turn: Turn, entry: Entry) -> bool:
+        self.hand(turn.conversation_id, to="person", entry=entry)
+        return self.holds_the_turn
 
 
 class Counter:

@@ -66,8 +66,8 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             case AlreadyResolved():
                 detail = f"{say_what_stands(answer)} Nothing was changed by you."
                 raise Refused(Problem(Kind.STATE_CHANGED, detail))
-            case NotUnknown(state):
-                detail = f"It is not unknown but {state}. Nothing was changed."
+            case NotUnknown():
+                detail = f"{answer.why()} Nothing was changed."
                 raise Refused(Problem(Kind.STATE_CHANGED, detail))
             case TooEarly(seconds):
                 raise Refused(Problem(Kind.STATE_CHANGED, TOO_EARLY.format(seconds)))

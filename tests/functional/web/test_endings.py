@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from refund_agent.facade import NotStored, Unreadable
+from refund_agent.facade import KeyUnreadable, NotStored, Unreadable
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
@@ -145,6 +145,18 @@ def test_a_turn_that_was_not_stored_is_503_with_retry_after(web: Web) -> None:
     problem = problem_of(answer, 503)
     assert problem["refund"] is None
     assert NONE_EVER in problem["detail"]
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+@pytest.mark.contract("C72")
+def test_a_retry_that_finds_no_database_is_503_and_promises_nothing_about_money(web: Web) -> None:
+    web.facade.answer = lambda _: KeyUnreadable()
+    answer = web.ask()
+
+    problem = problem_of(answer, 503)
+    assert problem["refund"] == {"state": "unknown"}
+    assert NONE_EVER not in problem["detail"]
+    assert "with the same key again" in problem["detail"]
     assert int(answer.headers["Retry-After"]) > 0
 
 

@@ -80,13 +80,32 @@ def test_a_key_of_another_body_is_422(web: Web) -> None:
     assert answer.json["refund"] is None
 
 
-@pytest.mark.parametrize("preference", ["respond-async", "wait=10, Respond-Async"])
+@pytest.mark.parametrize(
+    "preference",
+    [
+        "respond-async",
+        "wait=10, Respond-Async",
+        "respond-async, wait=10",
+        "respond-async; x=1",
+        'respond-async=""',
+        'respond-async = "";x',
+    ],
+)
 def test_respond_async_is_answered_202_with_the_turns_location(web: Web, preference: str) -> None:
     answer = web.client.post("/support/refund-chat", json=BODY, headers={"Prefer": preference})
     new: NewTurn = web.facade.asked[0]
     assert (answer.status_code, answer.json) == (202, {"turn_id": new.id})
     assert answer.headers["Location"] == f"/support/turns/{new.id}"
     assert answer.headers["Preference-Applied"] == "respond-async"
+
+
+@pytest.mark.parametrize(
+    "preference", ["", "wait=10", 'foo="a, respond-async, b"', "respond-async=no", 'foo="']
+)
+def test_who_does_not_ask_for_a_202_waits_for_the_reply(web: Web, preference: str) -> None:
+    answer = web.client.post("/support/refund-chat", json=BODY, headers={"Prefer": preference})
+    assert answer.status_code == 200
+    assert "Preference-Applied" not in answer.headers
 
 
 def test_a_turn_that_outlives_this_process_is_504_and_the_key_finds_it_again(web: Web) -> None:

@@ -249,6 +249,22 @@ def test_a_stream_that_cannot_begin_gives_its_place_back(room: SupportRoom) -> N
     assert room.turn_stage.places.taken == 0
 
 
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_a_retry_that_finds_no_database_is_promised_nothing_about_money(
+    room: SupportRoom, accept: str
+) -> None:
+    """The key's turn may have paid; without a key nothing was asked before, and nothing was sent."""
+
+    def away() -> None:
+        raise StoreUnavailable("away")
+
+    room.stage.limiter.before = away
+    keyed = problem_of(room.chat("Hello", headers={"Accept": accept, "Idempotency-Key": '"k"'}), 503)
+    assert keyed["refund"] == {"state": "unknown"}
+    assert "with the same key again" in keyed["detail"]
+    assert problem_of(room.chat("Hello", headers={"Accept": accept}), 503)["refund"] is None
+
+
 def test_a_stream_that_is_refused_gives_its_place_back(room: SupportRoom) -> None:
     answer = room.chat("Hello", conversation_id=str(uuid.uuid4()), headers={"Accept": "text/event-stream"})
     problem_of(answer, 404)
