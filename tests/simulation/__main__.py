@@ -11,15 +11,17 @@ from collections.abc import Iterator, Sequence
 
 from tests.simulation.episodes import TURNS_AN_EPISODE, Failure, Result, Simulation, run_share
 from tests.simulation.faults import Tally
-from tests.simulation.report import failure, summary
+from tests.simulation.report import failure, missing, summary
 from tests.simulation.trace import Trace
 
 MAX_FAILURES = 3
 EPISODES_A_SHARE = 20
+ENOUGH_TURNS = 10_000
+"""A run of so many turns has failed, too, when something that it should try never happened."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what was asked for; 1 when an invariant did not hold."""
+    """Run what was asked for; 1 when an invariant did not hold, or was never put to the test."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--turns", type=int, default=10_000)
@@ -42,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for failed in result.failures[:MAX_FAILURES]:
         print(failure(failed))  # noqa: T201 - a report
     print(f"{result.episodes - len(result.failures)} passed, {len(result.failures)} failed")  # noqa: T201 - a report
-    return 1 if result.failures else 0
+    never = missing(result.tally) if result.turns >= ENOUGH_TURNS else []
+    return 1 if result.failures or never else 0
 
 
 def _parts(seed: int, turns: int, processes: int) -> Iterator[Result]:

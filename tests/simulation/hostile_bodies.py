@@ -35,6 +35,8 @@ NOT_COMPLETIONS = (
     ),
     *(b'{"choices": [{"message": {"content": "", "tool_calls": {"0": 1}}}]}', b'{"choices": 1e400}'),
 )
+NO_COMPLETIONS = frozenset({"no completion at all", "33 calls"})
+"""Kinds of bodies that must be refused; what else there is is read, as far as it goes."""
 ENDINGS = ("stop", "tool_calls", "content_filter", "length", "function_call", None, 7, "banana")
 TEXTS = ("", "Done.", "a\x00b", "\ud800 cut", "x" * 40_000, "naïve 😀 \u202e", None)
 

@@ -28,6 +28,9 @@ class Listener(Protocol):
     def completion_answered(self, turn_id: str, number: int, answer: CompletionAnswer) -> None:
         """And this is what came back."""
 
+    def completion_read(self, turn_id: str, kind: str, answer: CompletionAnswer) -> None:
+        """A body of this kind was read."""
+
     def forgot(self, turn_id: str) -> None:
         """The worker's memory lost the flag."""
 
@@ -44,6 +47,7 @@ class HostileModel:
         # An episode has a mood: how often the model is slow, and how soon it is done.
         self._slow = stage.rng.choice((0.02, 0.1, 0.4))
         self._done = stage.rng.choice((0.05, 0.2, 0.4))
+        self._failing = stage.rng.choice((0.04, 0.04, 0.04, 0.04, 0.5))
 
     def complete(
         self,
@@ -85,13 +89,14 @@ class HostileModel:
         if kind < done:
             tally["text"] += 1
             return Completed(AssistantMessage(self._calls.text()))
-        if kind < done + 0.04:
+        if kind < done + self._failing:
             tally["failure"] += 1
             return CompletionFailed(rng.choice(("HTTP 500", "HTTP 429", "refused", "HTTP 401")))
-        if kind < done + 0.24:
+        if kind < done + self._failing + 0.2:
             body_kind, body = self._bodies.draw(turn_id, number)
             tally[f"body: {body_kind}"] += 1
             answer: CompletionAnswer = self._read_completion(body)
+            self._listener.completion_read(turn_id, body_kind, answer)
             return answer
         cut = rng.random() < 0.1
         calls = self._calls.calls(turn_id, number, cut=cut)

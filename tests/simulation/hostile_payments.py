@@ -28,6 +28,9 @@ class Book(Protocol):
     def money_moved(self, turn_id: str, order_id: str, amount_cents: int) -> None:
         """Money has left."""
 
+    def payments_read(self, turn_id: str, meaning: Meaning, read: PaymentAnswer) -> None:
+        """An answer of this meaning was read."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Due:
@@ -44,6 +47,9 @@ class HostilePayments:
         self._read_answer = modules["refund_agent.adapters.payment_answer"].read_answer
         self._book = book
         self._due: list[_Due] = []
+        # An episode has a mood: payments mostly answers, or resets every other call, or is slow.
+        self._happens = stage.rng.choice((_HAPPENS, _HAPPENS, _RESETS))
+        self._haste = stage.rng.choice((3.0, 3.0, 0.1))
 
     def refund(self, order_id: str, amount_cents: int, *, send_within_seconds: float) -> PaymentAnswer:
         """Ask once; what happens is drawn."""
@@ -52,7 +58,7 @@ class HostilePayments:
         stage.step("before the refund request leaves")
         if stage.scheduler.now - called_at > send_within_seconds:
             return NotSent("it is too late to send")
-        happens = "answer" if stage.faults.healthy else rng.choice(_HAPPENS)
+        happens = "answer" if stage.faults.healthy else rng.choice(self._happens)
         stage.tally.payments[happens] += 1
         if happens == "not sent":
             return NotSent("refused")
@@ -78,7 +84,7 @@ class HostilePayments:
         stage.tally.payments[f"answer {kind}"] += 1
         self._move(due, self._moves(meaning))
         asked_at = stage.scheduler.now
-        takes = rng.random() ** 3 * 1.1 * WALL_SECONDS
+        takes = rng.random() ** self._haste * 1.1 * WALL_SECONDS
         stage.scheduler.pause(min(takes, WALL_SECONDS))
         stage.step("before the answer is read")
         # A process that was stopped meanwhile finds its time over and the answer there: either may win.
@@ -88,6 +94,7 @@ class HostilePayments:
             return Unknown("ReadTimeout")
         read: PaymentAnswer = self._read_answer(answer, amount_cents=due.amount_cents)
         stage.note(f"payments answered ({kind}): {read}")
+        self._book.payments_read(due.turn_id, meaning, read)
         return read
 
     def _moves(self, meaning: Meaning) -> Moves:
@@ -130,3 +137,4 @@ _HAPPENS = (
     "silence",
     "connection lost",
 )
+_RESETS = ("answer", "connection lost")

@@ -63,8 +63,13 @@ class Life:
     # what the caller was told
     told: str = ""
     told_never_runs: bool = False
+    used_when_told: int = 0
     told_no_refund: bool = False
     told_not_moved: bool = False
+
+    def tell_never_runs(self) -> None:
+        """Note that the caller was told so: a completion that is under way may still come back, no more."""
+        self.told_never_runs, self.used_when_told = True, self.used
 
 
 class Lives:

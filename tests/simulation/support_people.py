@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from refund_agent.conversations import Entry, Owner
+from refund_agent.facade import KeyUnreadable
 from refund_agent.inspection import Verdict
 from refund_agent.ports import StoreUnavailable
 from refund_agent.support_desk import CustomerMessage
@@ -41,7 +42,7 @@ class SupportWeb(WebProcess):
         try:
             said = self._desk.say(caller.message(life), ask)
         except StoreUnavailable:
-            return NOT_TAKEN
+            return KeyUnreadable() if life.key else NOT_TAKEN
         caller.conversation_id = getattr(said, "conversation_id", caller.conversation_id)
         return getattr(said, "ask", said)
 

@@ -175,9 +175,9 @@ class SupportWitness(Witness):
         approved = [one for one in self.approvals.values() if one.state == "approved"]
         return [one for one in approved if self._entries(one.id) != 1]
 
-    def conclude(self, mirror: object, redis: object) -> None:
+    def conclude(self, mirror: object, redis: object, *, waiting: int) -> None:
         """Hold everything against everything, once all is quiet."""
-        super().conclude(mirror, redis)  # type: ignore[arg-type]  # passed on
+        super().conclude(mirror, redis, waiting=waiting)  # type: ignore[arg-type]  # passed on
         for approval in self.approvals.values():
             life = Life(approval.id, "", 0.0)
             self._stage.tally.endings[f"approval {approval.state}"] += 1

@@ -6,17 +6,12 @@ import pytest
 
 from tests.simulation.episodes import Simulation
 from tests.simulation.guards import Guard
-from tests.simulation.guards_callers import CALLER_GUARDS
-from tests.simulation.guards_loop import LOOP_GUARDS
-from tests.simulation.guards_money import MONEY_GUARDS
-from tests.simulation.guards_owners import OWNER_GUARDS
-from tests.simulation.guards_policy import POLICY_GUARDS
+from tests.simulation.guards_all import GUARDS
 
 pytestmark = pytest.mark.guards
 
 SEED = 1
 MAX_EPISODES = 30
-GUARDS = (*MONEY_GUARDS, *LOOP_GUARDS, *OWNER_GUARDS, *CALLER_GUARDS, *POLICY_GUARDS)
 
 
 @pytest.fixture

@@ -49,7 +49,8 @@ class CompletionWatch:
             life,
             f"looked at {actor.read_clock_at:.3f}, takes {timeout_seconds:.3f}, deadline {life.deadline:.3f}",
         )
-        must(not life.told_never_runs or life.owners, "a turn told 503 never runs", life)
+        may_run = not life.told_never_runs or number <= life.used_when_told
+        must(may_run, "a turn told 503 never runs", life, f"completion {number}")
         self._check_retry(life, actor)
         self._check_history(life, actor, messages)
 

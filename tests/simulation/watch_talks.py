@@ -98,7 +98,8 @@ class SupportWordWatch(WordWatch):
             return name
         if name == "NotTaken":
             self._lives.must(store_failed and not life.state, "an answer has its cause", life)
-            life.told_never_runs = life.told_no_refund = True
+            life.tell_never_runs()
+            life.told_no_refund = True
             return "not stored"
         return super().told(life, answer, seconds=seconds, store_failed=store_failed, is_stopping=is_stopping)
 

@@ -3,6 +3,7 @@
 from typing import cast
 
 from refund_agent.facade import Replayed
+from refund_agent.outcomes import Replied
 from refund_agent.ports import Completed, CompletionFailed, CompletionTimedOut
 from refund_agent.turn import TurnRecord
 from tests.simulation.lives import Life, Lives
@@ -33,7 +34,7 @@ class WordWatch:
         must, answer = self._lives.must, actor.last_answer
         is_right = {
             "replied": self._is_the_reply(life, answer),
-            "budget_exhausted": life.used == 5,
+            "budget_exhausted": life.used == 5 and not self._said_text(answer),
             "provider_timed_out": isinstance(answer, CompletionTimedOut)
             and life.attempts == 2
             and life.used < 5,
@@ -56,8 +57,11 @@ class WordWatch:
 
     def _is_the_reply(self, life: Life, answer: object) -> bool:
         """Whether the turn's reply is what its last completion said."""
-        is_text = isinstance(answer, Completed) and not answer.message.tool_calls
-        return is_text and cast("Completed", answer).message.content == life.reply
+        return self._said_text(answer) and cast("Completed", answer).message.content == life.reply
+
+    @staticmethod
+    def _said_text(answer: object) -> bool:
+        return isinstance(answer, Completed) and not answer.message.tool_calls
 
     def _answers_are_whole(self, life: Life) -> bool:
         actor = self._lives.stage.scheduler.me()
@@ -103,7 +107,8 @@ class WordWatch:
             case "NotStored" | "KeyUnreadable" as refused:
                 must(store_failed or life.key, "an answer has its cause", life)
                 must(not life.owners and not life.requests, "a turn told 503 never runs", life)
-                life.told_never_runs = life.told_no_refund = True
+                life.tell_never_runs()
+                life.told_no_refund = True
                 if refused == "NotStored":
                     self._told_that_no_request_refunded(life)
                 return "not stored"
@@ -117,13 +122,28 @@ class WordWatch:
                 return "still running"
             case "KeyReused":
                 must(life.key and not life.state, "an answer has its cause", life)
+                must(self._is_anothers(life), "a key is refused only to another body", life)
                 return "key reused"
             case "Replayed":
-                ended = cast("Replayed", answer).turn
-                return self._told_an_ending(self._lives.of[ended.id], ended)
+                return self._told_of(life, cast("Replayed", answer).turn)
             case _:
                 assert isinstance(answer, TurnRecord)
-                return self._told_an_ending(self._lives.of[answer.id], answer)
+                return self._told_of(life, answer)
+
+    def _is_anothers(self, life: Life) -> bool:
+        """Whether another body was stored with this request's key."""
+        keyed = (one for one in self._lives.of.values() if one.key == life.key and one.state)
+        return any(one.fingerprint != life.fingerprint for one in keyed)
+
+    def _told_of(self, life: Life, turn: TurnRecord) -> str:
+        """The answer names a turn: it must be the request's own, or that of the same request before it."""
+        told = self._lives.of[turn.id]
+        same = told.key and _who_asked_what(told) == _who_asked_what(life)
+        self._lives.must(told is life or same, "a caller is told of its own request", life, told.id)
+        if isinstance(turn.outcome, Replied):
+            is_reply = turn.outcome.text == told.reply
+            self._lives.must(is_reply, "a caller is told the reply that is stored", life, turn.outcome.text)
+        return self._told_an_ending(told, turn)
 
     def _told_that_no_request_refunded(self, life: Life) -> None:
         """The caller may have sent the message before: it is told of all its requests with the key."""
@@ -141,7 +161,7 @@ class WordWatch:
         view = refund_view(turn.refund)
         self._told_about_money(life, view["state"] if view else None, turn)
         if type(turn.outcome).__name__ == "NotAccepted" and view is None:
-            life.told_never_runs = True
+            life.tell_never_runs()
         money = f"refund {view['state']}" if view else "no refund"
         return f"{type(turn.outcome).__name__}, {money}"
 
@@ -175,3 +195,7 @@ class WordWatch:
                 life,
                 "'unknown', never attempted",
             )
+
+
+def _who_asked_what(life: Life) -> tuple[str, str, str]:
+    return life.key, life.fingerprint, life.customer_id

@@ -2,14 +2,24 @@
 
 from collections.abc import Sequence
 
-from refund_agent.outcomes import AlreadyDecided, ClaimAnswer, RefundRecord
-from refund_agent.ports import CompletionAnswer
+from refund_agent.outcomes import (
+    AlreadyDecided,
+    ClaimAnswer,
+    Paid,
+    PaymentAnswer,
+    RefundRecord,
+    Rejected,
+    Unknown,
+)
+from refund_agent.ports import CompletionAnswer, CompletionFailed
 from refund_agent.prompts import REFUND_CHAT
 from refund_agent.turn import Message
 from tests.simulation.database import SimulatedDatabase
+from tests.simulation.hostile_bodies import NO_COMPLETIONS
 from tests.simulation.hostile_calls import Calls
 from tests.simulation.lives import Life, Lives
 from tests.simulation.outside import Mirror, Redis
+from tests.simulation.payment_answers import Meaning
 from tests.simulation.scheduler import Process
 from tests.simulation.stage import Stage
 from tests.simulation.timing import Timing
@@ -85,6 +95,19 @@ class Witness:
     def payments_asked(self, turn_id: str, order_id: str, amount_cents: int) -> None:
         row = "SELECT state, order_id, amount_cents FROM refunds WHERE turn_id = ?"
         self._money.asked(self.lives.of[turn_id], order_id, amount_cents, self._database.raw(row, turn_id))
+
+    def payments_read(self, turn_id: str, meaning: Meaning, read: PaymentAnswer) -> None:
+        """An answer was read: a clear one as what it says, any other as unclear."""
+        is_right = type(read) is {"paid": Paid, "no": Rejected, "unclear": Unknown}[meaning]
+        life = self.lives.of[turn_id]
+        self.lives.must(is_right, "payments' answer is read as what it says", life, f"{meaning}: {read}")
+
+    def completion_read(self, turn_id: str, kind: str, answer: CompletionAnswer) -> None:
+        """A body was read: it is a completion unless it is none at all, or asks for too much."""
+        is_refused = isinstance(answer, CompletionFailed)
+        is_right = is_refused == (kind in NO_COMPLETIONS)
+        life = self.lives.of[turn_id]
+        self.lives.must(is_right, "a completion is read as what it is", life, f"{kind}: {answer}")
 
     def money_moved(self, turn_id: str, order_id: str, amount_cents: int) -> None:
         self._money.moved(self.lives.of[turn_id], order_id, amount_cents)
@@ -167,9 +190,10 @@ class Witness:
         shown = mirror.rows.get(life.id)
         return life.gate is not None and (shown is None or shown.state != life.gate.state)
 
-    def conclude(self, mirror: Mirror, redis: Redis) -> None:
-        """Hold everything against everything, once all is quiet."""
+    def conclude(self, mirror: Mirror, redis: Redis, *, waiting: int) -> None:
+        """Hold everything against everything, once all is quiet; `waiting` callers got no answer."""
         must = self.lives.must
+        must(not waiting, "every caller is answered", Life("", "", 0.0), f"{waiting} still wait")
         for life in self.lives.of.values():
             gate = life.gate
             must(life.state in ("ended", ""), "every turn ends", life, life.state)

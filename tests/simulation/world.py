@@ -180,7 +180,7 @@ class World:
             if self.stage.breaches:
                 break
         if not self.stage.breaches:
-            self.witness.conclude(self._mirror, self._redis)
+            self.witness.conclude(self._mirror, self._redis, waiting=self._portal.busy)
         self._close()
         return self.stage.breaches
 
