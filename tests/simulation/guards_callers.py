@@ -6,7 +6,45 @@ FACADE = "facade"
 SWEEPER = "sweeper"
 TURNS = "adapters.sql_turns"
 
+_JOINED = "return Joined(held.id) if held.fingerprint == new.fingerprint else KeyReused()"
+
 CALLER_GUARDS = (
+    code(
+        "a key is its body's",
+        TURNS,
+        (_JOINED, "return Joined(held.id)"),
+        caught_by=("a caller is told of its own request",),
+    ),
+    code(
+        "a key finds its turn again",
+        TURNS,
+        (_JOINED, "return KeyReused()"),
+        caught_by=("a key is refused only to another body",),
+    ),
+    code(
+        "a request that waits is answered",
+        FACADE,
+        (
+            "return ended or self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)",
+            "return ended or [self._clock.sleep(1.0) for _ in iter(int, 1)]",
+        ),
+        caught_by=("every caller is answered", "every turn ends"),
+    ),
+    code(
+        "what has ended is not ended again",
+        TURNS,
+        (
+            'turns.c.state == "stored" if only_stored else turns.c.state != "ended"',
+            'turns.c.state == "stored" if only_stored else turns.c.state != ""',
+        ),
+        caught_by=("turn states only go forward", "a turn ends as the contract says"),
+    ),
+    code(
+        "only what was stored becomes queued",
+        TURNS,
+        ('.where(turns.c.id == OWN_TURN, turns.c.state == "stored")', ".where(turns.c.id == OWN_TURN)"),
+        caught_by=("turn states only go forward", "a healthy worker keeps its turns"),
+    ),
     code(
         "what was never queued is ended, not queued",
         SWEEPER,

@@ -6,11 +6,48 @@ LOOP = "loop"
 TOOLS = "tools"
 COMPLETION_ANSWER = "adapters.completion_answer"
 
+_READ = ("a completion is read as what it is",)
 _NOT_RUN = ("only a valid, whole call of the model is executed",)
 _CHECKPOINT = "        if not self._turns.checkpoint(turn):\n            return Superseded()\n"
 _BUDGET = "        if turn.budget_is_used_up:\n            return BudgetExhausted()\n"
 
 LOOP_GUARDS = (
+    code(
+        "an amount is positive",
+        TOOLS,
+        ("if value < 1:", "if False:"),
+        caught_by=(*_NOT_RUN, "the core raises nothing"),
+    ),
+    code(
+        "only the first choice is read",
+        COMPLETION_ANSWER,
+        ('cast("list[object]", choices)[0]', 'cast("list[object]", choices)[-1]'),
+        caught_by=_NOT_RUN,
+    ),
+    code(
+        "a call is a function's",
+        COMPLETION_ANSWER,
+        ('if call.get("type", "function") != "function" or not known:', "if not known:"),
+        caught_by=_NOT_RUN,
+    ),
+    code(
+        "what ended for its length was cut",
+        COMPLETION_ANSWER,
+        ('truncated=finish == "length" or _used_all(usage)', "truncated=_used_all(usage)"),
+        caught_by=_NOT_RUN,
+    ),
+    code(
+        "an error is no completion",
+        COMPLETION_ANSWER,
+        ('if fields.get("error"):', "if False:"),
+        caught_by=_READ,
+    ),
+    code(
+        "no message has more calls than can be answered",
+        COMPLETION_ANSWER,
+        ("if len(entries) > MAX_TOOL_CALLS:", "if False:"),
+        caught_by=(*_READ, "the core raises nothing"),
+    ),
     code(
         "a completion is counted before it is made",
         LOOP,

@@ -14,6 +14,22 @@ _NOT_MOVED = ("moved money is paid or unknown", "what was told about the refund 
 _NOT_PAID = ("paid means moved once, to the cent",)
 
 MONEY_GUARDS = (
+    code(
+        "a receipt is believed",
+        PAYMENT_ANSWER,
+        ("if isinstance(receipt, Paid):", "if False:"),
+        caught_by=("payments' answer is read as what it says",),
+    ),
+    code(
+        "a resumed turn knows that it attempted its refund",
+        "adapters.sql_turns",
+        ("refund_attempted=row.refund_attempted,", "refund_attempted=False,"),
+        often={"worker killed": 0.02},
+        caught_by=(
+            "the flag and the fence refuse before the ledger has to",
+            "the executed call is answered with its outcome",
+        ),
+    ),
     table(
         "one row a turn",
         "PRIMARY KEY (turn_id), \n\tCONSTRAINT refunds_state",

@@ -17,6 +17,21 @@ _STATELESS = "(turns.c.id == OWN_TURN) & (turns.c.epoch == bindparam('own_epoch'
 
 OWNER_GUARDS = (
     code(
+        "only a claim lapses",
+        SWEEPS,
+        ('.where(refunds.c.state == "claimed", or_(', '.where(refunds.c.state != "closed", or_('),
+        caught_by=("a sweeper only ever makes a claim unknown", "the core raises nothing"),
+    ),
+    code(
+        "a database that is away ends no turn",
+        "runner",
+        (
+            "        except StoreUnavailable:\n            raise\n        except Exception as bug",
+            "        except Exception as bug",
+        ),
+        caught_by=("a turn ends as the contract says", "the core raises nothing"),
+    ),
+    code(
         "a turn is taken only while it waits",
         TURNS,
         ('turns.c.state.in_(("stored", "queued")) & ', ""),

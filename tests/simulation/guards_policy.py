@@ -30,7 +30,15 @@ def _rule(name: str, line: str) -> guards.Guard:
 
 
 POLICY_GUARDS = (
-    _rule("a customer's own order", '("order_not_found", belongs_to_customer)'),
+    code(
+        "a customer's own order",
+        POLICY,
+        (
+            "return case.order is not None and case.order.customer_id == case.customer_id, {}",
+            "return case.order is not None, {}",
+        ),
+        caught_by=_OUTSIDE,
+    ),
     _rule("delivered", '("not_delivered", is_delivered)'),
     _rule("no final sale", '("final_sale", is_not_final_sale)'),
     _rule("the return window", '("return_window_closed", window_is_open)'),

@@ -11,7 +11,7 @@ from tests.simulation.guards_all import GUARDS
 pytestmark = pytest.mark.guards
 
 SEED = 1
-MAX_EPISODES = 30
+MAX_EPISODES = 60
 
 
 @pytest.fixture
