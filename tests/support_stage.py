@@ -19,7 +19,7 @@ from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval
 from refund_agent.eligibility import Eligibility
 from refund_agent.journal import Journal
-from refund_agent.limits import Admission, Admitted, Asking
+from refund_agent.limits import Admission, Admitted, Asking, Limiter
 from refund_agent.loop import Loop
 from refund_agent.orders import Orders
 from refund_agent.outcomes import Replied
@@ -52,10 +52,11 @@ Script: TypeAlias = CompletionAnswer | Callable[[], CompletionAnswer]
 
 
 class FakeLimiter:
-    """Lets everybody in unless told otherwise, and keeps what was asked and spent."""
+    """Lets everybody in unless told otherwise, or asks `real`; keeps what was asked and spent."""
 
     def __init__(self) -> None:
         self.answer: Admission = Admitted()
+        self.real: Limiter | None = None
         self.asked: list[Asking] = []
         self.spent: list[tuple[str, int]] = []
         self.before: Callable[[], object] = lambda: None
@@ -63,7 +64,7 @@ class FakeLimiter:
     def admit(self, asking: Asking) -> Admission:
         self.before()
         self.asked.append(asking)
-        return self.answer
+        return self.real.admit(asking) if self.real else self.answer
 
     def spend(self, customer_id: str, tokens: int) -> None:
         self.spent.append((customer_id, tokens))

@@ -5,24 +5,16 @@ from typing import Final, assert_never
 from refund_agent.limits import (
     Admission,
     Admitted,
-    Asking,
     ConversationFull,
-    Limiter,
     LimiterAway,
     NoRoom,
     TooFast,
     TooManyTokens,
 )
 from web.kinds import Kind
-from web.problems import RETRY_AFTER, Problem, Refused
+from web.problems import RETRY_AFTER, Problem
 
 NOTHING: Final = "Nothing was stored or sent, and no refund was made."
-
-
-def require_admission(limiter: Limiter, asking: Asking) -> None:
-    """Count and judge a turn before it is stored; raise `Refused` when it may not be."""
-    if problem := problem_of(limiter.admit(asking)):
-        raise Refused(problem)
 
 
 def problem_of(admission: Admission) -> Problem | None:

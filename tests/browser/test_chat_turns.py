@@ -178,6 +178,7 @@ def test_a_reload_in_the_middle_of_a_turn_joins_it_and_money_moves_once(page: Pa
     assert (len(shop.turns()), shop.moved) == (1, PAID)
 
 
+@pytest.mark.fault(31)
 def test_a_reload_before_anything_came_back_asks_again_under_the_same_key(page: Page, shop: Shop) -> None:
     chat = Chat.open(page)
     sent = posts(page)

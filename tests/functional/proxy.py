@@ -18,6 +18,7 @@ from typing import Literal, Self, TypeAlias
 READ_BYTES = 64 * 1024
 HANDSHAKE_SECONDS = 5.0
 JOIN_SECONDS = 5.0
+HOLD_SECONDS = 20.0
 BLOCKERS = 3
 """With a backlog of 0 Linux queues one connection; these fill it, and the next SYN goes unanswered."""
 
@@ -33,7 +34,7 @@ class TcpProxy:
         self._changed = threading.Condition()
         self._mode: Mode = "forward"
         self._cut_after = b""
-        self._hold_seconds = 0.0
+        self._until: threading.Event | None = None
         self._pairs: dict[threading.Thread, tuple[socket.socket, ...]] = {}
         self._blockers: list[socket.socket] = []
         self.cuts = 0
@@ -75,10 +76,13 @@ class TcpProxy:
             blocker.connect_ex(("127.0.0.1", self.port))
             self._blockers.append(blocker)
 
-    def cut_after(self, word: bytes, *, hold_seconds: float = 0.0) -> None:
-        """Let a request that contains `word` through, and drop its connection in place of the answer."""
+    def cut_after(self, word: bytes, *, until: threading.Event | None = None) -> None:
+        """Let a request that contains `word` through, and drop its connection in place of the answer.
+
+        The connection is kept, unanswered, until `until` is set.
+        """
         with self._changed:
-            self._cut_after, self._hold_seconds = word, hold_seconds
+            self._cut_after, self._until = word, until
 
     # --- listening --------------------------------------------------------------------------------
 
@@ -176,8 +180,8 @@ class TcpProxy:
         if from_client and self._cut_after and self._cut_after in data:
             # Only once the far side has it for sure: its answer is here, and goes nowhere.
             sink.recv(READ_BYTES)
-            with self._changed:
-                self._changed.wait(self._hold_seconds)
+            if self._until is not None:
+                self._until.wait(HOLD_SECONDS)
             self.cuts += 1
             return False
         return True

@@ -97,6 +97,7 @@ def test_a_message_that_makes_no_sense_does_no_harm(stand: Stand, broker: Celery
     assert stand.chat("hello").status_code == 200
     assert stand.model.request_count == 1
     assert len(stand.turns()) == 1
+    stand.worker.must_run()
 
 
 NO_MESSAGES = {

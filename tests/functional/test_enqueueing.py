@@ -2,12 +2,13 @@
 
 import time
 from concurrent.futures import Future
+from threading import Event
 
 import pytest
 import requests
 
 from sandbox.model import calls_refund
-from tests.functional.plays import slowly
+from tests.functional.plays import Hold
 from tests.functional.rough import Rough
 from tests.functional.stand import Stand, problem, turn_id
 
@@ -70,12 +71,15 @@ def test_a_message_that_was_queued_although_its_publish_failed_never_runs(rough:
 @pytest.mark.fault(78)
 def test_a_turn_that_a_worker_took_although_its_publish_failed_stops_at_the_closed_gate(rough: Rough) -> None:
     """The worker is in the middle of a completion when the publish fails: it gets no refund from it."""
-    rough.stand.model.will(slowly(calls_refund("A1", 500), 1.0))
-    rough.way_to_redis.cut_after(b"LPUSH", hold_seconds=0.5)
+    taken = Event()
+    rough.way_to_redis.cut_after(b"LPUSH", until=taken)
+    with Hold() as hold:
+        rough.stand.model.will(hold.on(calls_refund("A1", 500)))
+        soon = rough.stand.chat_soon("refund 5.00 for order A1")
+        assert rough.stand.model.wait_for_requests(1)
+        taken.set()
+        answer = soon.result()
 
-    answer, _ = timed(rough.stand, "refund 5.00 for order A1")
-
-    assert rough.stand.model.request_count == 1
     refused_for_ever(rough.stand, answer)
     rough.heal()
     rough.stand.wait_for_task(turn_id(answer), "Superseded")
@@ -87,9 +91,13 @@ def test_a_turn_that_a_worker_took_although_its_publish_failed_stops_at_the_clos
 def test_a_refund_that_was_made_although_the_publish_failed_is_no_503(rough: Rough) -> None:
     """Whoever tries again after a 503 could refund twice, so this is a 504 that says what it knows."""
     rough.stand.payments.delay_seconds = 1.0
-    rough.way_to_redis.cut_after(b"LPUSH", hold_seconds=0.5)
+    sent = Event()
+    rough.way_to_redis.cut_after(b"LPUSH", until=sent)
 
-    answer, _ = timed(rough.stand, "refund 5.00 for order A1")
+    soon = rough.stand.chat_soon("refund 5.00 for order A1")
+    assert rough.stand.payments.wait_for_requests(1)
+    sent.set()
+    answer = soon.result()
 
     document = problem(answer, 504)
     assert "Retry-After" not in answer.headers

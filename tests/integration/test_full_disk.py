@@ -4,9 +4,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
+import redis
 from sqlalchemy import text
 
+from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_database import Database
+from refund_agent.adapters.system_figures import SystemFigures
+from refund_agent.alarms import alarms
 from refund_agent.outcomes import Paid, Rejected
 from refund_agent.ports import StoreUnavailable
 from tests.integration.conftest import Stores
@@ -22,9 +26,11 @@ def full_disk(database: Database) -> Generator[None]:
             one.execute(text("VACUUM"))  # or the pages of what earlier tests deleted are free
             pages = one.execute(text("PRAGMA page_count")).scalar_one()
             one.execute(text(f"PRAGMA max_page_count = {pages}"))
-        yield
-        with database.statement() as one:
-            one.execute(text("PRAGMA max_page_count = 1000000"))
+        try:
+            yield
+        finally:
+            with database.statement() as one:
+                one.execute(text("PRAGMA max_page_count = 1000000"))
         return
     with database.transaction() as tx:
         tx.execute(
@@ -34,10 +40,12 @@ def full_disk(database: Database) -> Generator[None]:
             )
         )
         tx.execute(text("CREATE TRIGGER full_disk BEFORE UPDATE ON refunds EXECUTE FUNCTION disk_is_full()"))
-    yield
-    with database.transaction() as tx:
-        tx.execute(text("DROP TRIGGER full_disk ON refunds"))
-        tx.execute(text("DROP FUNCTION disk_is_full"))
+    try:
+        yield
+    finally:
+        with database.transaction() as tx:
+            tx.execute(text("DROP TRIGGER full_disk ON refunds"))
+            tx.execute(text("DROP FUNCTION disk_is_full"))
 
 
 @pytest.mark.fault(259)
@@ -51,6 +59,25 @@ def test_an_outcome_that_finds_the_disk_full_becomes_unknown_once_there_is_room(
     assert [(record.turn_id, record.state) for record in stores.sweeps.lapse_claims()] == [
         (turn.id, "unknown")
     ]
+
+
+@pytest.mark.fault(259)
+def test_an_outcome_that_was_lost_to_a_full_disk_alarms_while_nobody_answers(
+    stores: Stores, redis_client: redis.Redis
+) -> None:
+    turn, claimed = stores.claimed()
+    with full_disk(stores.database), pytest.raises(StoreUnavailable):
+        stores.ledger.settle(claimed, epoch=turn.epoch, answer=Rejected(LONG))
+    stores.silence_owner_of(turn.id)
+    stores.sweeps.lapse_claims()
+    figures = SystemFigures(stores.database, redis_client, web=RedisPresence(redis_client, kind="web"))
+    before = {alarm.name for alarm in alarms(figures.stored().trouble)}
+
+    stores.age_claim(turn.id)
+
+    assert {alarm.name for alarm in alarms(figures.stored().trouble)} - before == {
+        "unknown_refund_overlooked"
+    }
 
 
 @pytest.mark.fault(259)

@@ -14,7 +14,7 @@ def new_turn(key: str = "k", fingerprint: str = "f") -> NewTurn:
     return NewTurn(str(uuid.uuid4()), "user-1", "refund", "", key, fingerprint)
 
 
-@pytest.mark.fault(26, 31, 34)
+@pytest.mark.fault(26, 34)
 def test_of_many_requests_with_one_key_one_is_stored_and_the_others_join_it(stores: Stores) -> None:
     asked = [new_turn() for _ in range(10)]
     with ThreadPoolExecutor(10) as pool:

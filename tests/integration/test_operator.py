@@ -12,7 +12,7 @@ from refund_agent.adapters.sql_database import now_ms
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.inspection import AlreadyResolved, NotUnknown, ResolveAnswer, Resolved, TooEarly, Verdict
-from refund_agent.outcomes import DeadlinePassed, Paid, Replied, Unknown
+from refund_agent.outcomes import Claimed, DeadlinePassed, Paid, Replied, Unknown
 from tests.integration.conftest import CALL, Stores
 from web import commands
 
@@ -49,7 +49,8 @@ def test_a_resolved_refund_frees_its_order_and_sends_nothing(
     resolved = inspection.resolve(turn_id, NOT_MOVED)
     assert isinstance(resolved, Resolved)
     assert resolved.record.state == "not_sent"
-    stores.ledger.claim(stores.running(), call=CALL, order_id="A1", amount_cents=500)
+    again = stores.ledger.claim(stores.running(), call=CALL, order_id="A1", amount_cents=500)
+    assert isinstance(again, Claimed)
     assert inspection.unknown(limit=10) == []
 
 

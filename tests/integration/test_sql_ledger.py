@@ -4,8 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from refund_agent.adapters.sql_inspection import SqlInspection
+from refund_agent.adapters.sql_orders import SqlOrderRefunds
+from refund_agent.adapters.sql_support_tables import orders
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.inspection import Resolved, Verdict
 from refund_agent.outcomes import (
@@ -22,7 +25,10 @@ from refund_agent.outcomes import (
     Superseded,
     Unknown,
 )
+from refund_agent.strict_json import MAX_INTEGER
 from tests.integration.conftest import CALL, Stores
+
+MOST_CENTS = MAX_INTEGER
 
 
 def test_a_claim_is_committed_with_the_turns_flag_and_its_transcript(stores: Stores) -> None:
@@ -202,6 +208,42 @@ def test_a_refund_that_surely_moved_nothing_frees_its_order(stores: Stores, answ
 
 
 @pytest.mark.fault(262)
-def test_the_database_itself_refuses_an_amount_that_is_not_positive(stores: Stores) -> None:
-    with pytest.raises(Exception, match="refunds_amount"):
-        stores.ledger.claim(stores.running(), call=CALL, order_id="A1", amount_cents=0)
+@pytest.mark.parametrize("cents", [0, -1, -MOST_CENTS])
+def test_the_database_itself_refuses_an_amount_that_is_not_positive(stores: Stores, cents: int) -> None:
+    turn = stores.running()
+
+    with pytest.raises(IntegrityError, match="refunds_amount"):
+        stores.ledger.claim(turn, call=CALL, order_id="A1", amount_cents=cents)
+
+    assert stores.ledger.find(turn.id) is None
+
+
+@pytest.mark.fault(262)
+@pytest.mark.parametrize(
+    ("cents", "constraint"),
+    [
+        ({"paid_cents": -1}, "orders_paid"),
+        ({"refunded_before_cents": -1}, "orders_refunded"),
+        ({"refunded_before_cents": 101}, "orders_refunded"),
+    ],
+)
+def test_the_database_itself_refuses_an_order_of_which_less_than_nothing_is_left(
+    stores: Stores, cents: dict[str, int], constraint: str
+) -> None:
+    whole = {"id": "A1", "customer_id": "alice", "title": "Mug", "status": "pending", "currency": "EUR"}
+    money = {"final_sale": False, "paid_cents": 100, "refunded_before_cents": 0, **cents}
+
+    with pytest.raises(IntegrityError, match=constraint), stores.database.transaction() as tx:
+        tx.execute(orders.insert().values(**whole, **money))
+
+
+@pytest.mark.fault(262)
+def test_a_sum_of_the_largest_amounts_is_exact(stores: Stores) -> None:
+    """Three times what any argument or answer may say; an order holds far fewer cents."""
+    for _ in range(3):
+        turn, claimed = stores.claimed("A1", MOST_CENTS)
+        stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("re-1", "ok", MOST_CENTS))
+
+    so_far = SqlOrderRefunds(stores.database).standing(["A1"]).of("A1")
+
+    assert (so_far.paid_cents, so_far.unconfirmed_cents) == (3 * MOST_CENTS, 0)

@@ -1,7 +1,7 @@
 """What the sweeper finds after a crash, one test per state that a crash can leave."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 from sqlalchemy import text
@@ -16,6 +16,7 @@ from tests.fakes import FakeAudit, FakeEvents, FakeQueue
 from tests.integration.conftest import CALL, Stores
 
 SWEEPERS = 6
+LOOKS, LOOK_SECONDS = 1000, 0.01
 
 
 def test_a_running_turn_with_a_live_lease_is_left_alone(stores: Stores) -> None:
@@ -184,10 +185,14 @@ def wait_for_a_lock(database: Database) -> None:
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND wait_event_type = 'Lock'"
     )
-    while database.is_postgresql:
+    if not database.is_postgresql:
+        return
+    for _ in range(LOOKS):
         with database.statement() as one:
             if one.execute(waits).scalar_one():
                 return
+        Event().wait(LOOK_SECONDS)
+    raise AssertionError("no session waits for a row")
 
 
 def test_a_claim_that_the_sweeper_gives_up_is_an_event_of_its_turn(stores: Stores) -> None:

@@ -35,7 +35,7 @@ def test_safe_settings_have_no_finding() -> None:
     assert found() == []
 
 
-@pytest.mark.fault(96, 97, 295)
+@pytest.mark.fault(74, 96, 97, 295)
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -58,6 +58,7 @@ payment_endings: st.SearchStrategy[PaymentEnding] = st.sampled_from(
 @example([calls_refund("A1", 500)] * 5, Unknown("ReadTimeout"), 120.0)
 @example([times_out(), calls_refund("A1", 500), times_out()] + [says("")] * 2, NotSent("refused"), 120.0)
 @contract("C2", "C29", "C30", "C31", "C36", "C56")
+@pytest.mark.fault(282)
 def test_whatever_happens_the_promises_hold(
     script: list[CompletionAnswer], ending: PaymentEnding, seconds_left: float
 ) -> None:

@@ -105,6 +105,7 @@ def times_out_once(desk: Desk) -> CompletionAnswer | CompletionTimedOut:
 
 @pytest.mark.parametrize("script", [refunds_once, insists, times_out_once])
 @contract("C2", "C31", "C45", "C46", "C58", "C59", "C30")
+@pytest.mark.fault(157)
 def test_a_turn_survives_a_death_at_any_step_and_moves_money_at_most_once(
     script: Callable[[Desk], CompletionAnswer],
 ) -> None:

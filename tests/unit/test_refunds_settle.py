@@ -236,6 +236,7 @@ def test_a_claim_left_behind_is_told_as_unknown(state: GateState) -> None:
 
 
 @contract("C46")
+@fault(157)
 def test_the_executed_call_gets_its_result_from_the_ledger_and_no_other_call_does(desk: Desk) -> None:
     turn = desk.begin()
     turn.messages.append(calls(refund_call("A1", 500), refund_call("A1", 500)).message)

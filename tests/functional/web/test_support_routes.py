@@ -9,14 +9,6 @@ from werkzeug.test import TestResponse
 
 from refund_agent.adapters.sql_support_tables import approvals, conversations
 from refund_agent.adapters.sql_tables import turns
-from refund_agent.limits import (
-    Admission,
-    ConversationFull,
-    LimiterAway,
-    NoRoom,
-    TooFast,
-    TooManyTokens,
-)
 from refund_agent.ports import StoreUnavailable
 from refund_agent.turn import ToolCall
 from tests.fakes import calls, calls_refund, fails, says, times_out
@@ -124,33 +116,12 @@ def test_somebody_elses_conversation_answers_as_one_that_is_not_there(room: Supp
     assert stored(room) == (1, 1)
 
 
+@pytest.mark.fault(31)
 def test_while_a_turn_runs_the_conversation_is_busy(room: SupportRoom) -> None:
     conversation_id = room.stage.open("alice")
     room.stage.store("Slow one", conversation_id=conversation_id, customer_id="alice")
     problem_of(room.chat("Another", conversation_id=conversation_id), 409)
     assert stored(room) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("admission", "status", "retry_after"),
-    [
-        (TooFast(7), 429, "7"),
-        (TooManyTokens(60), 429, "60"),
-        (ConversationFull("turns"), 429, "1"),
-        (ConversationFull("tokens"), 429, "1"),
-        (NoRoom("full", 3), 503, "3"),
-        (NoRoom("no worker", 3), 503, "3"),
-        (LimiterAway("ConnectionError"), 503, None),
-    ],
-)
-def test_at_a_limit_nothing_is_stored_and_the_wait_is_told(
-    room: SupportRoom, admission: Admission, status: int, retry_after: str | None
-) -> None:
-    room.stage.limiter.answer = admission
-    answer = room.chat("Hello")
-    problem_of(answer, status)
-    assert answer.headers["Retry-After"] == (retry_after or answer.headers["Retry-After"])
-    assert stored(room) == (0, 0)
 
 
 def test_what_the_provider_does_is_told_with_the_refund(room: SupportRoom) -> None:

@@ -78,6 +78,7 @@ def test_an_answer_that_does_not_end_within_the_wall_means_unknown(
     assert payments.request_count == 1
 
 
+@fault(204)
 def test_money_that_moves_after_the_wall_leaves_the_answer_unknown(
     hurried: HttpPayments, payments: Payments
 ) -> None:
