@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,13 +25,22 @@ from tests.bench.stores import versions
 from tests.chaos import report
 from tests.chaos.faults import FAULTS
 from tests.chaos.lane import Lane, open_lane
-from tests.chaos.run import Result, run_cell
+from tests.chaos.run import Result, close, run_cell
 from tests.chaos.steps import NEED_POSTGRESQL, STEPS
 from tests.conftest import DATABASE_SERVER
 
 PAGE = Path(__file__).parents[2] / "docs" / "chaos.md"
 
 Job: TypeAlias = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What all lanes found. `at_the_end`: what a lane's whole money has against its whole ledger."""
+
+    results: list[Result] = field(default_factory=list)
+    stores: list[str] = field(default_factory=list)
+    at_the_end: list[str] = field(default_factory=list)
 
 
 def _switch(name: str, otherwise: str) -> str:
@@ -45,12 +55,11 @@ def main() -> int:
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         waiting.put(job)
-    results: list[Result] = []
-    stores: list[str] = []
+    found = Found()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
         lanes = [
-            threading.Thread(target=_work, args=(number, Path(folder), waiting, results, stores))
+            threading.Thread(target=_work, args=(number, Path(folder), waiting, found))
             for number in range(min(int(_switch("LANES", "3")), len(jobs)))
         ]
         for lane in lanes:
@@ -62,9 +71,10 @@ def main() -> int:
             _forget_all(waiting)
             for lane in lanes:
                 lane.join()
+    results = found.results
     results.sort(key=lambda result: order[result.step, result.fault, result.run])
-    made = report.page(results, stores=stores[0] if stores else "", seconds=time.monotonic() - started)
-    breaches = report.breaches(results)
+    made = report.page(results, stores="".join(found.stores[:1]), seconds=time.monotonic() - started)
+    breaches = [*report.breaches(results), *found.at_the_end]
     sys.stdout.write("\n".join([made, *breaches, ""]))
     if _switch("WRITE", "") and results:
         PAGE.write_text(made)
@@ -86,16 +96,18 @@ def _jobs(*, runs: int, cells: re.Pattern[str]) -> Iterator[Job]:
                 yield from ((step, name, run) for run in range(runs))
 
 
-def _work(
-    number: int, folder: Path, jobs: "queue.SimpleQueue[Job]", results: list[Result], stores: list[str]
-) -> None:
+def _work(number: int, folder: Path, jobs: "queue.SimpleQueue[Job]", found: Found) -> None:
     """Run jobs in one lane until there are none; after a run that says nothing, in a new one."""
     lives = itertools.count()
     while not jobs.empty():
         with open_lane(number, folder=folder / f"lane-{number}-{next(lives)}") as lane:
             url = lane.database.engine.url.render_as_string(hide_password=False)
-            stores.append(versions(url, lane.broker.url))
-            _run_until_one_breaks(lane, jobs, results)
+            found.stores.append(versions(url, lane.broker.url))
+            _run_until_one_breaks(lane, jobs, found.results)
+            try:
+                found.at_the_end.extend(close(lane))
+            except Exception:  # noqa: BLE001 - one broken lane must not end the others
+                found.at_the_end.append(f"a lane did not come to its end: {traceback.format_exc()}")
 
 
 def _run_until_one_breaks(lane: Lane, jobs: "queue.SimpleQueue[Job]", results: list[Result]) -> None:

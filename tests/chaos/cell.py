@@ -25,7 +25,7 @@ class Cell:
     web_dies: bool = False
     outage_seconds: float = 0.0
     exits: "list[Future[int]]" = field(default_factory=list)
-    """The exit codes of processes that were told to stop, once they have ended."""
+    """The exit codes of processes that were told to stop by SIGTERM, once they have ended."""
 
     def ask_soon(self) -> "Future[Told]":
         """Ask from another thread, always with the same key."""
@@ -51,6 +51,18 @@ class Cell:
         found = self.lane.turns_of(self.order_id)
         return all(turn["state"] == "ended" for turn in found) and all(
             row is None or row["state"] != "claimed" for row in (self.lane.gate(turn["id"]) for turn in found)
+        )
+
+    def is_at_work(self) -> bool:
+        """Whether a living worker has received a turn of this cell and is not done, by what it logged."""
+        turn_ids = [turn["id"] for turn in self.lane.turns_of(self.order_id)]
+        logs = [
+            worker.log.read_text("utf-8", "replace") for worker in self.lane.workers if worker.is_running()
+        ]
+        return any(
+            log.count(f"turns.run[{turn_id}] received") > log.count(f"turns.run[{turn_id}] succeeded")
+            for log in logs
+            for turn_id in turn_ids
         )
 
     def owners(self) -> list[Process]:

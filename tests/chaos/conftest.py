@@ -7,7 +7,7 @@ import pytest
 
 from tests.chaos.judge import Evidence
 from tests.chaos.lane import QUICK, Lane, open_lane
-from tests.chaos.run import run_cell
+from tests.chaos.run import close, run_cell
 from tests.conftest import WORKER_NUMBER
 
 HERE = Path(__file__).parent
@@ -30,6 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def lane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
     with open_lane(WORKER_NUMBER, folder=tmp_path_factory.mktemp("chaos"), commands=QUICK) as lane:
         yield lane
+        assert close(lane) == []
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from sandbox.processes import Process
@@ -19,6 +20,8 @@ from tests.chaos.way import How, Way
 from tests.functional.stand import wait_until
 
 GRACE_SECONDS = 30.0
+SHORT_GRACE_SECONDS = 2.0
+"""After SIGQUIT: a turn's deadline would pass in the whole one, and nothing is handed over meanwhile."""
 SHORTEST_OUTAGE_SECONDS, LONGEST_OUTAGE_SECONDS = 0.5, 6.0
 
 Strike: TypeAlias = Callable[[Cell], Generator[None]]
@@ -52,7 +55,10 @@ def kill_worker_twice(cell: Cell) -> Generator[None]:
 
 
 def pause_worker(cell: Cell) -> Generator[None]:
-    """SIGSTOP the worker past its lease, and let it go on when another has done what it could."""
+    """SIGSTOP the worker past its lease, and let it go on when another has done what it could.
+
+    What it does then is waited for before anything is judged: see `run.py`.
+    """
     owners, epoch = cell.owners(), cell.turn()["epoch"]
     for worker in owners:
         cell.lane.pause(worker)
@@ -71,9 +77,18 @@ def stop_worker(cell: Cell) -> Generator[None]:
     yield from _stop(cell, cell.owners(), replace=cell.lane.start_worker)
 
 
-def quit_worker(cell: Cell) -> Generator[None]:
-    """SIGQUIT to every process of the worker: Celery's cold stop, which waits for nothing."""
-    yield from _stop(cell, cell.owners(), replace=cell.lane.start_worker, by=signal.SIGQUIT)
+def quit_worker(cell: Cell, *, grace_seconds: float = GRACE_SECONDS) -> Generator[None]:
+    """SIGQUIT to every process of the worker, Celery's cold stop; SIGKILL to what has not ended in time.
+
+    Threads cannot be stopped cold: Celery fails in it, waits for what runs, and ends with 1.
+    """
+    owners = cell.owners()
+    for worker in owners:
+        worker.send(signal.SIGQUIT)
+    yield
+    cell.lane.start_worker()
+    for worker in owners:
+        _exit_code(worker, grace_seconds)
 
 
 def kill_web(cell: Cell) -> Generator[None]:
@@ -129,19 +144,17 @@ def _stop(
     processes: list[Process],
     *,
     replace: Callable[[], None],
-    by: signal.Signals = signal.SIGTERM,
 ) -> Generator[None]:
     for process in processes:
-        process.send(by)
+        process.send(signal.SIGTERM)
     yield
     replace()
+    cell.exits.extend(cell.pool.submit(_exit_code, process, GRACE_SECONDS) for process in processes)
 
-    cell.exits.extend(cell.pool.submit(_exit_code, process) for process in processes)
 
-
-def _exit_code(process: Process) -> int:
+def _exit_code(process: Process, grace_seconds: float) -> int:
     """Wait for a process that was told to stop, and kill it as a platform does."""
-    if not process.wait(GRACE_SECONDS):
+    if not process.wait(grace_seconds):
         process.kill()
     return process.exit_code or 0
 
@@ -191,6 +204,9 @@ FAULTS: dict[str, Fault] = {
     "worker SIGTERM": Fault(stop_worker),
     "worker SIGTERM, turn cannot finish": Fault(stop_worker, at=HELD_FOR_LONG, holds_on=True),
     "worker SIGQUIT": Fault(quit_worker),
+    "worker SIGQUIT, turn cannot finish": Fault(
+        partial(quit_worker, grace_seconds=SHORT_GRACE_SECONDS), at=HELD_FOR_LONG, holds_on=True
+    ),
     "web SIGKILL": Fault(kill_web),
     "web SIGTERM": Fault(stop_web),
     "web SIGTERM, turn cannot finish": Fault(stop_web, at=HELD_FOR_LONG, holds_on=True),

@@ -1,6 +1,8 @@
 """Whether what a caller was told is true. Payments is the witness; the ledger has to agree with it."""
 
-from collections.abc import Iterator, Mapping
+import signal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from refund_agent.turn import MAX_COMPLETIONS
@@ -21,14 +23,17 @@ MEANS: Mapping[str, Word] = {
     "unknown": "unknown",
 }
 """What a ledger row says about the money; an empty word is no row."""
+NOT_TAKEN = 503
+"""The one status whose turn need not be stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """All that is left of a cell when everything is quiet.
 
-    `first` is what the waiting caller was told, `later` what a retry with the same key and questions about
-    the turns were told. `gates` and `made` are ledger states and completions made, by turn id.
+    `first` is what the waiting caller was told, `later` what a retry with the same key was told, and then,
+    when all was quiet, what questions about each turn were told. `gates` and `made` are ledger states and
+    completions made, by turn id.
     """
 
     first: Told
@@ -41,16 +46,35 @@ class Evidence:
     web_died: bool
     outage_seconds: float
     exit_codes: tuple[int, ...] = ()
-    """Of the processes that were told to stop; -9 is one that had to be killed after 30 s."""
+    """Of the processes that were told to stop by SIGTERM; -9 is one that had to be killed after 30 s."""
+    is_at_work: bool = False
+    """A worker was still at a turn of this cell when one stopped waiting for it."""
 
 
 def objections(evidence: Evidence) -> list[str]:
     """Return everything that breaks the promise; an empty list is a true cell."""
     return [
         *_money(evidence),
-        *(said for told in (evidence.first, *evidence.later) for said in _untrue(told, evidence.gates)),
+        *(said for told in (evidence.first, *evidence.later) for said in _untrue(told, evidence)),
         *_waiting_caller(evidence),
+        *_afterwards(evidence),
         *_turns(evidence),
+        *_processes(evidence),
+    ]
+
+
+def unaccounted(moved: Sequence[tuple[str, int]], ledger: Iterable[Row]) -> list[str]:
+    """Hold all the money that ever moved (order id, cents) against the whole ledger."""
+    paid, perhaps, movements = Counter[tuple[str, int]](), Counter[tuple[str, int]](), Counter(moved)
+    for row in ledger:
+        refund = (row["order_id"], row["amount_cents"])
+        paid[refund] += row["state"] == "paid"
+        perhaps[refund] += row["state"] == "unknown"
+    return [
+        f"in the end {cents} cents moved {movements[order_id, cents]} times for {order_id}, the ledger says "
+        f"{paid[order_id, cents]} paid and {perhaps[order_id, cents]} unknown"
+        for order_id, cents in sorted({*movements, *paid})
+        if not 0 <= movements[order_id, cents] - paid[order_id, cents] <= perhaps[order_id, cents]
     ]
 
 
@@ -65,13 +89,18 @@ def _money(evidence: Evidence) -> Iterator[str]:
     surely, perhaps = states.count("paid"), states.count("unknown")
     if not surely <= evidence.movements <= surely + perhaps:
         yield f"money moved {evidence.movements} times, the ledger says {surely} paid and {perhaps} unknown"
+    posts, answered = evidence.posts, surely + states.count("rejected")
+    if not answered <= posts <= answered + perhaps:
+        yield f"{posts} refund requests arrived, for {answered} answered and {perhaps} unknown refunds"
 
 
-def _untrue(told: Told, gates: Mapping[str, str]) -> Iterator[str]:
+def _untrue(told: Told, evidence: Evidence) -> Iterator[str]:
     """`unknown` is always allowed; every other word must be what the ledger, checked above, says at last."""
+    if told.status not in {0, NOT_TAKEN} and told.turn_id not in evidence.gates:
+        yield f"told {told} of a turn that is not stored"
     if told.word in {"unknown", "not told"}:
         return
-    state = gates.get(told.turn_id, "")
+    state = evidence.gates.get(told.turn_id, "")
     if MEANS.get(state) != told.word:
         yield f"told {told}, but the refund is {state or 'none'}"
 
@@ -89,6 +118,25 @@ def _waiting_caller(evidence: Evidence) -> Iterator[str]:
                 yield f"the turn took {took:.0f} s, and the caller was told after {first.seconds:.0f} s"
     if first.status and first.word == "not told":
         yield f"the answer does not say what became of the refund: {first.status} {first.title}"
+
+
+def _afterwards(evidence: Evidence) -> Iterator[str]:
+    """A retry is told of its key, whose earlier turn may not be the one that its answer names."""
+    retried, *asked = evidence.later
+    tried = [state for state in evidence.gates.values() if MEANS.get(state) != "nothing"]
+    if retried.word == "nothing" and tried:
+        yield f"the retry was told {retried}, but its key's refund is {' and '.join(tried)}"
+    if retried.word == "not told":
+        yield f"the retry was not told what became of the refund: {retried}"
+    yield from (f"the turn's own page does not tell: {told}" for told in asked if told.word == "not told")
+
+
+def _processes(evidence: Evidence) -> Iterator[str]:
+    for code in evidence.exit_codes:
+        if code not in {0, -signal.SIGKILL}:
+            yield f"a process that was told to stop ended with {code}"
+    if evidence.is_at_work:
+        yield "a worker is at the turn for ever"
 
 
 def _turns(evidence: Evidence) -> Iterator[str]:

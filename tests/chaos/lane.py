@@ -125,6 +125,15 @@ class Lane:
         self.webs.clear()
         self.workers.clear()
 
+    def stop_all(self) -> None:
+        """Tell every process to stop, and wait for each."""
+        for process in [*self.webs, *self.workers]:
+            process.send(signal.SIGTERM)
+        for process in [*self.webs, *self.workers]:
+            process.stop()
+        self.webs.clear()
+        self.workers.clear()
+
     def pause(self, worker: Process) -> None:
         """Stop a worker; on SQLite between two of its own transactions, so that it holds nobody up."""
         for _ in range(MAX_STOPS):
@@ -173,6 +182,18 @@ class Lane:
         with self.database.transaction(read_only=True) as tx:
             row = tx.execute(select(refunds).where(refunds.c.turn_id == turn_id)).mappings().one_or_none()
             return None if row is None else dict(row)
+
+    def ledger(self) -> list[Row]:
+        """Return every ledger row."""
+        with self.database.transaction(read_only=True) as tx:
+            return [dict(row) for row in tx.execute(select(refunds)).mappings()]
+
+    def is_quiet(self) -> bool:
+        """Whether every turn has ended and no claim is open."""
+        unended = select(turns.c.id).where(turns.c.state != "ended")
+        with self.database.transaction(read_only=True) as tx:
+            open_turns = list(tx.execute(unended).scalars())
+        return not open_turns and all(row["state"] != "claimed" for row in self.ledger())
 
     def wait_for_late_answer(self, turn_id: str) -> Row:
         """Wait until a stale owner has left its answer beside the ledger row; return the row."""

@@ -21,8 +21,10 @@ starts again, on a shared server its connections are cut and its database is emp
 - **told**: what the waiting caller was answered (`connection broke`: its web process had been killed), and
   after `;` what a retry with the same `Idempotency-Key` was answered.
 - **true**: paid means moved exactly once; nothing, rejected and not sent mean not moved and never will be;
-  unknown is allowed. It also means that every turn ended by its deadline, that a caller whose web lived was
-  answered, and that no completion was made without being counted.
+  unknown is allowed. It also means that every refund request that arrived has its ledger row, that every
+  turn ended by its deadline, that a caller whose web lived was answered, and so were a retry and a question
+  about each turn, that no completion was made without being counted, and that what got SIGTERM ended with
+  0. In the end all the money that moved is held against the whole ledger.
 - **money**: how often it moved, in how many runs.
 - **slowest**: the longest that a waiting caller waited, in seconds.
 """

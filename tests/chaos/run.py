@@ -12,7 +12,7 @@ from tests.chaos.caller import Told, look
 from tests.chaos.cell import Cell
 from tests.chaos.faults import FAULTS, Fault
 from tests.chaos.hold import NotReached
-from tests.chaos.judge import Evidence, objections
+from tests.chaos.judge import Evidence, objections, unaccounted
 from tests.chaos.lane import DEADLINE_SECONDS, Lane
 from tests.chaos.steps import STEPS, Step
 from tests.functional.stand import wait_until
@@ -84,6 +84,21 @@ def _gather(cell: Cell, step: Step, fault: Fault, *, jitter: bool) -> Evidence:
     return _evidence(cell, first, retried)
 
 
+def close(lane: Lane) -> list[str]:
+    """Let everything come to its end, stop all processes, and hold all of payments against the whole ledger.
+
+    What a worker sends after its cell was judged is found here.
+    """
+    _mend(lane)
+    lane.payments.forget_holds()
+    lane.model.forget_holds()
+    lane.make_whole()  # only living workers end what dead ones have left
+    with suppress(AssertionError):  # what is claimed for ever, and paid, is found below
+        wait_until(lane.is_quiet, seconds=QUIET_SECONDS)
+    lane.stop_all()
+    return unaccounted(lane.payments.moved, lane.ledger())
+
+
 def _retry(cell: Cell) -> Told:
     """Send the request again with the same key, as a careful portal does; it may be another web by now."""
     wait_until(lambda: _is_answered(cell.lane.url), seconds=QUIET_SECONDS)
@@ -97,12 +112,15 @@ def _is_answered(url: str) -> bool:
 
 
 def _wait_until_quiet(cell: Cell) -> None:
+    """Wait for every turn, and for every worker that may still act on one, as a woken one may."""
     with suppress(AssertionError):  # what is not quiet then is an objection
         wait_until(cell.has_ended, seconds=QUIET_SECONDS)
+        wait_until(lambda: not cell.is_at_work(), seconds=QUIET_SECONDS)
 
 
 def _evidence(cell: Cell, first: Told, retried: Told) -> Evidence:
     lane = cell.lane
+    exit_codes = tuple(future.result() for future in cell.exits)
     turns = lane.turns_of(cell.order_id)
     rows = {turn["id"]: lane.gate(turn["id"]) for turn in turns}
     asked = [look(lane.url, turn_id) for turn_id in rows]
@@ -116,7 +134,8 @@ def _evidence(cell: Cell, first: Told, retried: Told) -> Evidence:
         posts=lane.payments.posts(cell.order_id),
         web_died=cell.web_dies,
         outage_seconds=cell.outage_seconds,
-        exit_codes=tuple(future.result() for future in cell.exits),
+        exit_codes=exit_codes,
+        is_at_work=cell.is_at_work(),
     )
 
 

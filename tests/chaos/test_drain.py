@@ -32,10 +32,14 @@ def test_a_turn_that_cannot_finish_while_its_worker_stops_is_handed_over_and_fin
 
 @pytest.mark.fault(90)
 def test_a_worker_stopped_by_sigquit_loses_its_turn_to_another_and_nothing_else(strike: Strike) -> None:
-    evidence = strike("completion 1", "worker SIGQUIT")
+    """Its completion is never answered, so only another worker can have got on with the turn."""
+    evidence = strike("completion 1", "worker SIGQUIT, turn cannot finish")
 
+    (turn,) = evidence.turns
     assert str(evidence.first) == "200 paid"
     assert (evidence.posts, evidence.movements) == (1, 1)
+    assert turn["epoch"] == 3, "begun, queued again, begun again"
+    assert evidence.made[turn["id"]] == turn["completions_used"] == 3
 
 
 def test_a_web_that_stops_answers_the_request_that_waits_with_its_reply(strike: Strike) -> None:
