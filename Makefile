@@ -93,5 +93,5 @@ clean: ## Remove .venv, caches and what demos left; a ledger of real refunds sta
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: simulate
-simulate: setup ## Simulate faulty days: SEED=1 TURNS=10000 PROCESSES=1; EPISODE=n shows one of them again
-	@$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) $(if $(EPISODE),--episode $(EPISODE),--turns $(or $(TURNS),10000) --processes $(or $(PROCESSES),1))
+simulate: setup ## Simulate faulty days: SEED=1 TURNS=10000 AFTER=0 PROCESSES=1; EPISODE=n shows one of them again
+	@$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) $(if $(EPISODE),--episode $(EPISODE),--turns $(or $(TURNS),10000) --after $(or $(AFTER),0) --processes $(or $(PROCESSES),1))

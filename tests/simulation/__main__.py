@@ -1,4 +1,4 @@
-"""`make simulate SEED=… TURNS=… [PROCESSES=…]`, or `EPISODE=…` to see one episode again.
+"""`make simulate SEED=… TURNS=… [AFTER=…] [PROCESSES=…]`, or `EPISODE=…` to see one episode again.
 
 How far it is stands on standard error; Ctrl-C ends it with a report of what it has done by then.
 """
@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--turns", type=int, default=10_000)
+    parser.add_argument("--after", type=int, default=0, help="turns of this seed that an earlier run did")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--episode", type=int, help="run this episode alone, and tell what happened")
     asked = parser.parse_args(arguments)
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(asked.seed, asked.episode)
     started, result = time.monotonic(), Result()
     try:
-        for part in _parts(asked.seed, asked.turns, asked.processes):
+        for part in _parts(asked.seed, asked.turns, asked.processes, after=asked.after):
             _add(result, part)
             _show_progress(result, of=asked.turns, seconds=time.monotonic() - started)
             if len(result.failures) >= MAX_FAILURES:
@@ -48,9 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if result.failures or never else 0
 
 
-def _parts(seed: int, turns: int, processes: int) -> Iterator[Result]:
+def _parts(seed: int, turns: int, processes: int, *, after: int) -> Iterator[Result]:
     """Run all episodes, shared out among processes; which process runs which changes nothing."""
-    episodes = range(-(-turns // TURNS_AN_EPISODE))
+    first = after // TURNS_AN_EPISODE
+    episodes = range(first, first - (-turns // TURNS_AN_EPISODE))
     shares = [(seed, episodes[i : i + EPISODES_A_SHARE]) for i in range(0, len(episodes), EPISODES_A_SHARE)]
     if processes == 1:
         yield from map(run_share, shares)
