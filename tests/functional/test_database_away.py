@@ -10,9 +10,10 @@ import pytest
 import requests
 from sqlalchemy import make_url
 
+from sandbox.completions import calls_refund, says
 from tests.conftest import DATABASE_SERVER
 from tests.functional.rough import Rough
-from tests.functional.stand import Row, Stand, problem
+from tests.functional.stand import Row, Stand, problem, turn_id
 
 ENOUGH_SECONDS = 4.0
 """Three by the contract, and one for a busy machine."""
@@ -60,6 +61,28 @@ def test_a_database_that_is_away_is_503_within_three_seconds_and_nothing_runs(
     assert len(ran) == 1
     assert rough.stand.model.request_count == 1, "only the turn that came after"
     assert rough.stand.payments.request_count == 0
+
+
+@pytest.mark.contract("C72")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_retry_of_what_was_paid_is_promised_nothing_while_the_database_is_away(
+    rough: Rough, fault: str
+) -> None:
+    """The first answer was lost on its way: "no refund ever" would make somebody ask for another."""
+    key = {"Idempotency-Key": "one-composed-message"}
+    rough.stand.model.will(calls_refund("A1", 500), says("Done."))
+    first = rough.stand.chat("refund 5.00 for order A1", headers=key)
+    assert first.json() == {"reply": "Done."}
+
+    with database_away(rough, fault):
+        document = problem(rough.stand.chat("refund 5.00 for order A1", headers=key), 503)
+    again = rough.stand.chat("refund 5.00 for order A1", headers=key)
+
+    assert document["type"] == "urn:refund-agent:problem:key-unreadable"
+    assert document["refund"] == {"state": "unknown"}
+    assert (again.json(), again.headers["Idempotent-Replayed"]) == ({"reply": "Done."}, "true")
+    assert turn_id(again) == turn_id(first)
+    assert rough.stand.payments.moved == [("A1", 500)]
 
 
 def never_ran(turn: Row) -> bool:
