@@ -63,7 +63,7 @@ def test_a_database_that_is_away_is_503_within_three_seconds_and_nothing_runs(
     assert rough.stand.payments.request_count == 0
 
 
-@pytest.mark.contract("C72")
+@pytest.mark.contract("C72", "C84")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_retry_of_what_was_paid_is_promised_nothing_while_the_database_is_away(
     rough: Rough, fault: str
