@@ -67,7 +67,7 @@ class _Reader:
         return jsonify({"conversations": [_show(found) for found in listed], "next": following})
 
     def one(self, conversation_id: UUID) -> Response:
-        """Show a conversation: everything said in it, with times."""
+        """Show a conversation, with times: of a long one, the newest 500 turns and entries."""
         found = _find(self._conversations, conversation_id)
         lines, language = self._conversations.lines(found.id), readers_language()
         shown = {**_show(found), "messages": [_show_line(line, language) for line in lines]}
