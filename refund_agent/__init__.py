@@ -1,16 +1,22 @@
 """A refund agent that a support team can trust with money: a map of its modules, in reading order.
 
-The core, eight files, read in this order; they are all that one turn of refund chat needs:
-    `outcomes`  every way a payment call, a claim and a turn can end
-    `turn`      one message on its way to its outcome, and the transcript that a checkpoint keeps
-    `ports`     the outside world on one page: model, payments, ledger, turns, queue, clock
-    `tools`     a tool call's arguments are checked before the tool runs
-    `refunds`   claim, send, settle: the only code that moves money
-    `loop`      completion, tool calls, completion: at most five, and one refund
-    `runner`    one delivery of a turn's message in a worker: begin, run, end, wake
-    `facade`    one waiting request in the web: store, queue, wait, say the truth
-and what they stand on: `sweeper` mends what dead workers left; `prompts` says what the model is told;
-`strict_json`, `plain_text` and `money` read what comes from outside.
+Why money cannot move twice, in eight files, top to bottom:
+    `outcomes`                  every way a payment call, a claim and a turn can end
+    `turn`                      one message on its way to its outcome, and the transcript a checkpoint keeps
+    `tools`                     a call's arguments are checked before the tool runs
+    `refunds`                   claim, send, settle: the only code that moves money
+    adapters/sql_tables.py      the ledger: its primary key is the gate
+    adapters/sql_ledger.py      the claim is one INSERT, and the first writer wins
+    adapters/http_payments.py   the send: one request, without redirect, retry or reused connection
+    `sweeper`                   a dead worker's claim becomes unknown, never sendable again
+What is and is not promised, with the test that holds each promise: docs/guarantees.md. What the words mean:
+docs/glossary.md.
+
+How a turn runs around that: `ports` is the outside world as one turn needs it, `loop` asks for completions
+and runs tool calls, at most five completions and one refund. `runner` is one delivery of a turn's message in
+a worker: begin, run, end, wake; `facade` is one waiting request in the web: store, queue, wait, say the
+truth. `prompts` says what the model is told; `strict_json`, `plain_text` and `money` read what comes from
+outside.
 
 The support agent, on the same loop, gate and ledger: `support_desk` takes a customer's message in,
 `support_agent` answers it with `support_tools`, `fallback_model` asks a second provider. `replies` says

@@ -130,7 +130,7 @@ class Approvals(Protocol):
         ...
 
     def broken_off(self) -> list[BrokenOff]:
-        """Return approved ones whose turn has ended and whose result nobody has told: the oldest, not all."""
+        """Return approved ones whose turn has ended with nobody told of it: oldest first, at most 100."""
         ...
 
 

@@ -89,7 +89,7 @@ class Conversations(Protocol):
         ...
 
     def lines(self, conversation_id: str) -> Sequence[Line]:
-        """Return everything said, in order."""
+        """Return what was said, in order: of a long conversation, the newest turns and entries."""
         ...
 
     def usage(self, conversation_id: str) -> Usage:

@@ -20,7 +20,7 @@ LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong: what, why it matters, and how to mend it. Never quotes a secret or a URL."""
+    """One thing that is wrong: what, why it matters, and how to fix it. Never quotes a secret or a URL."""
 
     severity: Severity
     what: str

@@ -78,4 +78,4 @@ def _visibility_seconds(conf: Conf) -> float:
 
 
 def _finding(name: str, rule: str, why: str) -> Finding:
-    return Finding("refuse", f"{name} {rule}", why, "Mend celeryconfig.py")
+    return Finding("refuse", f"{name} {rule}", why, "Fix celeryconfig.py")

@@ -42,7 +42,7 @@ def _policy(read_rules: Callable[[], Rules], today: date) -> list[Finding]:
         rules = read_rules()
     except PolicyUnreadable as unreadable:
         why = f"Without it no refund can be judged ({unreadable})"
-        return [Finding("refuse", "the policy cannot be read", why, "Mend the file, or unset POLICY_FILE")]
+        return [Finding("refuse", "the policy cannot be read", why, "Fix the file, or unset POLICY_FILE")]
     limit = write_cents(rules.escalate_above_cents)
     why = f"{rules.return_window_days} days to return, a person decides above {limit}"
     in_force = Finding("note", f"policy {rules.version} is in force", why, "See `flask policy text`")

@@ -92,7 +92,7 @@ Ask: TypeAlias = (
 
 
 class Facade:
-    """Takes a customer's message and returns the ended turn."""
+    """Takes a customer's message; returns the turn as it ended, or why nothing is known of an end."""
 
     def __init__(
         self, *, turns: Turns, queue: Queue, waiting_room: WaitingRoom, clock: Clock, deadline_seconds: float
@@ -104,7 +104,11 @@ class Facade:
         self._deadline_seconds = deadline_seconds
 
     def ask(self, new: NewTurn) -> Ask:
-        """Run one turn and wait for it; returns within the deadline, with the turn ended."""
+        """Run one turn and wait until it has ended, at most until the deadline; then it is ended here.
+
+        Without an ended turn, the answer says why: nothing was stored, or what was cannot be read or runs on.
+        While the database is away, giving up at the deadline takes some seconds more.
+        """
         deadline = self._clock.monotonic() + self._deadline_seconds
         stored = self._store(new)
         match stored:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 LATELY_SECONDS: Final = 15 * 60.0
+"""How far back "lately" goes."""
 COMPARED_SECONDS: Final = 3600.0
-"""How far back turns are held against the ledger at each reading: older ones have been, and rows are kept."""
+"""How far back turns are compared with the ledger at each reading. Older ones were, when they were new."""
 DURATION_BOUNDS_SECONDS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
 
 

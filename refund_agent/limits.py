@@ -90,7 +90,10 @@ class StoredUsage(Protocol):
     """What the record in SQL says was used. Each may raise `StoreUnavailable`."""
 
     def open_turns(self) -> int:
-        """Return how many turns of every agent have not ended."""
+        """Return how many turns, of all agents, can run now or soon.
+
+        Those past their deadline cannot, and those that were put off wait for their time, not for a worker.
+        """
         ...
 
     def tokens_today(self, customer_id: str) -> int:

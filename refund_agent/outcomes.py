@@ -1,4 +1,4 @@
-"""Every way a payment call, a claim, a completion and a turn can end.
+"""Every way a payment call, a claim and a turn can end. How a completion ends is with its port, in `ports`.
 
 Endings are values: match them and close with `assert_never`, so that a new ending does not
 type-check until every reader can say what it means.
@@ -181,7 +181,11 @@ class DeadlinePassed:
 
 @dataclass(frozen=True, slots=True)
 class NotAccepted:
-    """The broker did not surely take the turn's message; its gate was closed, so it can never run."""
+    """The broker did not surely take the turn's message, and the turn was ended: nothing begins it any more.
+
+    A worker may have begun it before that. Its ledger row says whether a refund was attempted; `closed`
+    means that none was sent and none ever will be.
+    """
 
 
 @dataclass(frozen=True, slots=True)

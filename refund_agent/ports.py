@@ -1,4 +1,8 @@
-"""The outside world on one page. Adapters implement these; the core calls nothing else."""
+"""The outside world as one turn needs it. Adapters implement these.
+
+The support agent's ports (conversations, approvals, orders, limits and so on) stand beside their values, each
+in the module that is named after them.
+"""
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
@@ -89,7 +93,10 @@ class Payments(Protocol):
 
 
 class Ledger(Protocol):
-    """The gate: at most one row a turn, and the first writer wins. Each call is one transaction."""
+    """The gate: at most one row a turn, and the first writer wins.
+
+    Each write is one transaction; any call may raise `StoreUnavailable`.
+    """
 
     def claim(
         self,
@@ -136,7 +143,7 @@ class QueueUnavailable(Exception):
 
 
 class Turns(Protocol):
-    """The turns table. Each call is one short transaction; any may raise `StoreUnavailable`."""
+    """The turns table. Each write is one short transaction; any call may raise `StoreUnavailable`."""
 
     def create(self, new: NewTurn) -> CreateAnswer:
         """Store a turn as `stored`; its deadline is computed here, from database time.
@@ -172,8 +179,9 @@ class Turns(Protocol):
     def give_up(self, turn_id: str, outcome: TurnOutcome, *, only_stored: bool = False) -> TurnRecord:
         """Close the gate and end the turn, unless something came first; return what now stands.
 
-        A turn that ends as `NotAccepted` frees its idempotency key, so that the caller may try again.
-        `only_stored`: leave the turn alone if its message was queued, or even taken, after all.
+        A turn that ends as `NotAccepted` frees its idempotency key, so that the caller may try again, unless
+        its refund was attempted. `only_stored`: leave the turn alone if its message was queued, or even
+        taken, after all. Raises `LookupError` for a turn that was never stored.
         """
         ...
 
@@ -187,7 +195,10 @@ class Turns(Protocol):
 
 
 class Sweeps(Protocol):
-    """What a sweeper finds and mends. Each call is one atomic transaction; a doubled sweeper is harmless."""
+    """What a sweeper finds and mends. A doubled sweeper is harmless.
+
+    Each write is one atomic transaction; any call may raise `StoreUnavailable`.
+    """
 
     def renew(self, turn_ids: Collection[str], *, owner: str) -> None:
         """Renew the leases of the turns that this owner is running now."""
@@ -247,7 +258,7 @@ QUEUE = "turns"
 
 
 class Queue(Protocol):
-    """The broker, as the facade sees it."""
+    """The broker, as it is seen by whoever queues turns: the facade, the sweeper and the approval desk."""
 
     def put(self, turn_id: str) -> None:
         """Publish the turn's message once, within a few seconds; raise `QueueUnavailable`."""

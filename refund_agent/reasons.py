@@ -61,6 +61,8 @@ NEEDS_APPROVAL: Final = Notice(
 )
 
 # --- What came in between -------------------------------------------------------------------------
+# Their English is a clause, not a sentence: "not sent: …" goes on with it for the model, and "The approved
+# refund was not sent: …" for the customer. What is stored is recognised word for word, so it stays as it is.
 
 NO_TIME: Final = Notice(
     "too little time is left in this request; a colleague will follow up",

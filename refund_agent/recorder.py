@@ -188,6 +188,8 @@ class RecordingLedger:
         asked = {"call": str(call), "order_id": order_id, "amount_cents": amount_cents}
         for decision in decided:
             told = tell_decision(decision)
+            # `sql_casebook` leaves out what holds `"rules":`: the `decision` beside it names the same rule.
+            # A tool's question (`judged`) has no such event beside it, so its list is called `findings`.
             self._journal.note(turn.id, "policy", {**asked, **told, "rules": _tell_findings(decision)})
             told.pop("facts", None)
             self._journal.note(turn.id, "decision", {**asked, **told})
@@ -202,7 +204,11 @@ class RecordingLedger:
 
 
 def tell_decision(decision: Decision) -> dict[str, object]:
-    """Say a decision of the policy as the body of a `policy` or `decision` event."""
+    """Say a decision of the policy as the body of a `policy` or `decision` event.
+
+    `sql_case_search` finds the rule that objected by the text `"rule":"X","version":`, so these two keys stay
+    next to each other, in this order. (In the lists of findings no `version` follows a `rule`.)
+    """
     match decision:
         case Approved(_, version):
             return {"decision": "approved", "version": version}

@@ -1,4 +1,4 @@
-"""One delivery of one turn's message: begin, run the loop, end, wake whoever waits."""
+"""One delivery of one turn's message: begin, let its agent run it, end, wake whoever waits."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager

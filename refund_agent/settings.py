@@ -1,4 +1,4 @@
-"""The only reader of the environment. Every name here is part of the interface; see README, "Settings"."""
+"""The only reader of the environment. Every name here is part of the interface; see README, "Operate it"."""
 
 import logging
 import math

@@ -1,4 +1,8 @@
-"""The composition root: the only module that names an adapter."""
+"""The composition root of refund chat and of what every process needs.
+
+It and its neighbours `wiring_support`, `wiring_orders` and `wiring_agents` are the only ones that name an
+adapter.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,14 +95,14 @@ def open_stores(settings: Settings) -> Stores:
 
 
 def open_journal(stores: Stores) -> TurnJournal:
-    """Build where the support agent's turns are recorded."""
+    """Build where events are noted: of the support agent's turns, and by the sweeper of any turn."""
     return TurnJournal(
         stored=stored_events(stores), live=RedisLive(stores.redis, clock=stores.clock), clock=stores.clock
     )
 
 
 def stored_events(stores: Stores) -> SqlEvents:
-    """Build the reader of what was recorded."""
+    """Build what writes and reads the recorded events."""
     return SqlEvents(stores.database)
 
 

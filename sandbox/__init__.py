@@ -1,1 +1,1 @@
-"""Stand-ins for the two outside services, over real HTTP. Nothing in production imports this."""
+"""Stand-ins for the outside services: model, payments, orders. Nothing in production imports this."""

@@ -1,4 +1,4 @@
-"""The broker as the facade sees it: one message that carries one id."""
+"""The broker, for whoever queues a turn: one message that carries one id."""
 
 import redis
 from celery import Celery

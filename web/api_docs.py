@@ -9,11 +9,16 @@ from flask_smorest import Api
 
 from web.kinds import Kind
 from web.pages import page
+from web.problems import CONTENT_TYPE
 from web.schemas import ProblemDocument
 
 VERSION: Final = "1"
 UI_FILES: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
 """The files of the flask-swagger-ui wheel that the page needs."""
+READING_A_BODY: Final = (400, 408, 413, 415, 422)
+"""What a route that takes a JSON body may answer about the body alone."""
+FOR_SUPPORT: Final[list[dict[str, list[str]]]] = [{"customerToken": []}]
+"""Who may call the support agent's routes: customers and staff, with a token that the host site signs."""
 
 
 def install(app: Flask) -> Any:  # noqa: ANN401 - flask-smorest is not typed
@@ -30,12 +35,27 @@ def install(app: Flask) -> Any:  # noqa: ANN401 - flask-smorest is not typed
     api.DEFAULT_ERROR_RESPONSE_NAME = None  # every problem is documented by its own status
     api.init_app(app)
     api.spec.components.schemas.pop("PaginationMetadata", None)  # nothing here has pages
-    api.spec.components.security_scheme("portalToken", {"type": "http", "scheme": "bearer"})
     api.spec.components.security_scheme(
-        "customerToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+        "portalToken", {"type": "http", "scheme": "bearer", "description": "One of the portal's tokens."}
+    )
+    api.spec.components.security_scheme(
+        "customerToken",
+        {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "JWT",
+            "description": "A token that your site signs for a customer, or for a member of staff.",
+        },
     )
     app.register_blueprint(_pages())
     return api
+
+
+def with_problems(routes: Any, view: Any, *statuses: int) -> Any:  # noqa: ANN401 - flask-smorest is not typed
+    """Document that a view may answer with problems of these statuses."""
+    for status in statuses:
+        view = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(view)
+    return view
 
 
 def _description() -> str:

@@ -10,12 +10,14 @@ from flask_smorest import Blueprint
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval, ApprovalState, Decided, NoSuchApproval, NotPending, OwnRequest
 from refund_agent.ports import StoreUnavailable
+from web.api_docs import FOR_SUPPORT, READING_A_BODY, with_problems
 from web.body import StrictJsonParser
 from web.identity import require_staff
 from web.ids import TURN_ROUTES
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, Problem, Refused, respond
 from web.schemas import ApprovalDecision
+from web.support_schemas import ApprovalList, DecidedApproval
 
 LIMIT: Final = 100
 
@@ -56,12 +58,16 @@ def blueprint(desk: ApprovalDesk) -> Any:  # noqa: ANN401 - flask-smorest is not
 
     routes: Any = Blueprint("approvals", __name__, description="Refunds that wait for a person.")
     routes.ARGUMENTS_PARSER = StrictJsonParser()
-    deciding = routes.arguments(ApprovalDecision, location="json")(decide)
+    listing: Any = routes.response(200, ApprovalList, description="The approvals.")(waiting)
+    listing = with_problems(routes, listing, 401, 403, 422, 503)
+    deciding: Any = routes.arguments(ApprovalDecision, location="json")(decide)
+    deciding = routes.response(200, DecidedApproval, description="The decision is saved.")(deciding)
+    deciding = with_problems(routes, deciding, *READING_A_BODY, 401, 403, 404, 409, 503)
     for rule, view, method in (
-        (f"{TURN_ROUTES}approvals", waiting, "GET"),
+        (f"{TURN_ROUTES}approvals", listing, "GET"),
         (f"{TURN_ROUTES}approvals/<uuid:approval_id>", deciding, "POST"),
     ):
-        documented = routes.doc(security=[{"portalToken": []}])(view)
+        documented = routes.doc(security=FOR_SUPPORT)(view)
         routes.add_url_rule(rule, view_func=documented, methods=[method])
     routes.register_error_handler(StoreUnavailable, _away)
     return routes

@@ -15,6 +15,7 @@ from refund_agent.identity import Customer
 from refund_agent.languages import Language
 from refund_agent.notices import entry_in, reply_in, without_status_line
 from refund_agent.ports import StoreUnavailable
+from web.api_docs import FOR_SUPPORT, READING_A_BODY, with_problems
 from web.body import StrictJsonParser
 from web.identity import require_customer, require_identity, require_staff
 from web.ids import TURN_ROUTES
@@ -23,6 +24,7 @@ from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
 from web.problems import NOT_READABLE, Problem, Refused, respond
 from web.render import refund_view
 from web.schemas import StaffMessage
+from web.support_schemas import ConversationMessages, ConversationPage, ConversationView
 
 PAGE_SIZE: Final = 20
 JOINED: Final = notices.JOINED.say()
@@ -38,14 +40,17 @@ def blueprint(conversations: Conversations) -> Any:  # noqa: ANN401 - flask-smor
     path = f"{TURN_ROUTES}conversations"
     one = f"{path}/<uuid:conversation_id>"
     told: Any = routes.doc(parameters=[ACCEPT_LANGUAGE])(reader.one)
-    for rule, name, view, method in (
-        (path, "mine", reader.mine, "GET"),
-        (one, "one", told, "GET"),
-        (f"{one}/messages", "write", routes.arguments(StaffMessage, location="json")(staff.write), "POST"),
-        (f"{one}/take", "take", staff.take, "POST"),
-        (f"{one}/give-back", "give_back", staff.give_back, "POST"),
+    written: Any = routes.arguments(StaffMessage, location="json")(staff.write)
+    by_staff, handing = (*READING_A_BODY, 401, 403, 404, 503), (401, 403, 404, 409, 503)
+    for rule, name, view, method, schema, problems in (
+        (path, "mine", reader.mine, "GET", ConversationPage, (401, 403, 422, 503)),
+        (one, "one", told, "GET", ConversationMessages, (401, 404, 503)),
+        (f"{one}/messages", "write", written, "POST", ConversationView, by_staff),
+        (f"{one}/take", "take", staff.take, "POST", ConversationView, handing),
+        (f"{one}/give-back", "give_back", staff.give_back, "POST", ConversationView, handing),
     ):
-        documented = routes.doc(security=[{"portalToken": []}])(view)
+        documented: Any = routes.response(200, schema)(view)
+        documented = routes.doc(security=FOR_SUPPORT)(with_problems(routes, documented, *problems))
         routes.add_url_rule(rule, endpoint=name, view_func=documented, methods=[method])
     routes.register_error_handler(StoreUnavailable, _away)
     return routes
@@ -67,7 +72,7 @@ class _Reader:
         return jsonify({"conversations": [_show(found) for found in listed], "next": following})
 
     def one(self, conversation_id: UUID) -> Response:
-        """Show a conversation: everything said in it, with times."""
+        """Show a conversation, with times: of a long one, the newest 500 turns and entries."""
         found = _find(self._conversations, conversation_id)
         lines, language = self._conversations.lines(found.id), readers_language()
         shown = {**_show(found), "messages": [_show_line(line, language) for line in lines]}

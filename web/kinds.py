@@ -6,8 +6,8 @@ from enum import Enum
 class Kind(Enum):
     """A kind of problem: its status, its title, and what a caller should do about it."""
 
-    MALFORMED_BODY = (400, "The body cannot be read", "Mend the caller.")
-    MALFORMED_KEY = (400, "The Idempotency-Key is malformed", "Mend the caller.")
+    MALFORMED_BODY = (400, "The body cannot be read", "Fix the caller.")
+    MALFORMED_KEY = (400, "The Idempotency-Key is malformed", "Fix the caller.")
     TOKEN_REQUIRED = (401, "A valid portal token is required", "Send `Authorization: Bearer <token>`.")
     SIGN_IN_REQUIRED = (
         401,
@@ -16,7 +16,7 @@ class Kind(Enum):
     )
     CROSS_ORIGIN = (403, "The request came from elsewhere", "Open the page anew and repeat it there.")
     NOT_ALLOWED = (403, "This is not for the token's role", "Use a token of the role it needs.")
-    NOT_FOUND = (404, "There is nothing at this path", "Mend the path; a trailing slash counts.")
+    NOT_FOUND = (404, "There is nothing at this path", "Fix the path; a trailing slash counts.")
     NO_SUCH_TURN = (404, "There is no such turn", "Look for its id in `X-Turn-Id`.")
     NO_SUCH_CONVERSATION = (404, "There is no such conversation", "Look for its id in an earlier answer.")
     NO_SUCH_APPROVAL = (404, "There is no such approval", "List the approvals again.")
@@ -25,8 +25,8 @@ class Kind(Enum):
     CONVERSATION_BUSY = (409, "The conversation has a turn running", "Wait for its end, then send again.")
     STATE_CHANGED = (409, "It is not in that state any more", "Look at what stands now.")
     BODY_TOO_LARGE = (413, "The body is over the size limit", "Send at most 64 kB.")
-    WRONG_CONTENT_TYPE = (415, "The body is not of the type this path takes", "Mend the caller.")
-    INVALID_BODY = (422, "The body has the wrong shape", "Mend what `errors` names.")
+    WRONG_CONTENT_TYPE = (415, "The body is not of the type this path takes", "Fix the caller.")
+    INVALID_BODY = (422, "The body has the wrong shape", "Fix what `errors` names.")
     KEY_REUSED = (422, "The Idempotency-Key belongs to another request", "Use a new key for a new request.")
     TOO_MANY_STREAMS = (429, "The customer has too many streams open", "Close one, or poll the turn.")
     TOO_FAST = (429, "The customer sends too many messages", "Try again after `Retry-After`.")

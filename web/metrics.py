@@ -2,7 +2,8 @@
 
 They are read from the database and Redis at scrape time, so that every process of every dyno tells the
 same truth: nothing is counted in a process, and nothing has to be added up between them. What is a counter
-here never falls: when old turns are forgotten their numbers are kept.
+here never decreases: when old turns are purged their numbers are kept. Only `refund_agent_lost_events`
+lives in Redis, and starts anew when Redis loses its data.
 """
 
 from collections.abc import Iterator
@@ -59,24 +60,36 @@ class FigureCollector(Collector):
 
 
 def _of_database(stored: StoredFigures) -> Iterator[Metric]:
-    turns = CounterMetricFamily("refund_agent_turns", "Ended turns by outcome.", labels=["outcome"])
+    turns = CounterMetricFamily(
+        "refund_agent_turns", "Turns that have ended, by outcome.", labels=["outcome"]
+    )
     for outcome, count in sorted(stored.turns_by_outcome.items()):
         turns.add_metric([outcome], count)
     yield turns
-    durations = HistogramMetricFamily("refund_agent_turn_duration_seconds", "From stored to ended.")
+    durations = HistogramMetricFamily(
+        "refund_agent_turn_duration_seconds", "How long turns took, from being stored to their end."
+    )
     buckets = [(str(bound), float(stored.durations.up_to[bound])) for bound in DURATION_BOUNDS_SECONDS]
     buckets.append(("+Inf", float(stored.durations.count)))
     durations.add_metric([], buckets=buckets, sum_value=stored.durations.total_seconds)
     yield durations
-    refunds = GaugeMetricFamily("refund_agent_refunds", "Ledger rows by state.", labels=["state"])
+    refunds = GaugeMetricFamily(
+        "refund_agent_refunds",
+        "Refunds in the ledger, by state; `closed` is a turn that can never have one.",
+        labels=["state"],
+    )
     for state in get_args(GateState):
         refunds.add_metric([state], stored.refunds_by_state.get(state, 0))
     yield refunds
-    approvals = GaugeMetricFamily("refund_agent_approvals", "Approvals by state.", labels=["state"])
+    approvals = GaugeMetricFamily(
+        "refund_agent_approvals", "Refunds that needed a person's approval, by state.", labels=["state"]
+    )
     for state in get_args(ApprovalState):
         approvals.add_metric([state], stored.approvals_by_state.get(state, 0))
     yield approvals
-    open_turns = GaugeMetricFamily("refund_agent_open_turns", "Turns not ended, by state.", labels=["state"])
+    open_turns = GaugeMetricFamily(
+        "refund_agent_open_turns", "Turns that have not ended, by state.", labels=["state"]
+    )
     for state, count in sorted(stored.open_turns_by_state.items()):
         open_turns.add_metric([state], count)
     yield open_turns
@@ -96,10 +109,14 @@ def _of_trouble(trouble: Trouble) -> Iterator[Metric]:
         ("lately_ended_turns", "Turns ended in the last 15 minutes.", trouble.lately_ended),
         (
             "lately_unanswered_turns",
-            "Those of them that gave their customer no text.",
+            "Turns ended in the last 15 minutes that gave their customer no text.",
             trouble.lately_unanswered,
         ),
-        ("mirror_lag_seconds", "Age of the oldest of them.", trouble.oldest_unmirrored_seconds),
+        (
+            "mirror_lag_seconds",
+            "Age of the oldest change of a refund that the audit mirror does not show yet.",
+            trouble.oldest_unmirrored_seconds,
+        ),
     ):
         yield GaugeMetricFamily(f"refund_agent_{name}", what, value=value)
     breaches = GaugeMetricFamily(
@@ -117,10 +134,14 @@ def _of_redis(live: LiveFigures) -> Iterator[Metric]:
         "refund_agent_queue_depth", "Messages that wait for a worker.", value=live.queue_depth
     )
     yield CounterMetricFamily(
-        "refund_agent_lost_events", "Events of turns that could not be stored.", value=live.lost_events
+        "refund_agent_lost_events",
+        "Events of turns that could not be stored; kept in Redis, may start anew.",
+        value=live.lost_events,
     )
     waiting = GaugeMetricFamily(
-        "refund_agent_waiting_requests", "Requests that wait for their turn.", labels=["process"]
+        "refund_agent_waiting_requests",
+        "Requests that wait for their turn to end, by web process.",
+        labels=["process"],
     )
     for process, count in sorted(live.waiting_by_process.items()):
         waiting.add_metric([process], count)

@@ -205,7 +205,7 @@ class ProblemDocument(Schema):
     """An RFC 9457 problem."""
 
     class Meta:
-        """A problem may have further members; readers pass over those they do not know."""
+        """A problem may have further members; readers ignore those they do not know."""
 
         unknown = INCLUDE
 

@@ -19,6 +19,7 @@ from refund_agent.support_desk import (
 )
 from refund_agent.turn import TurnRecord
 from web.admission import problem_of
+from web.api_docs import FOR_SUPPORT, READING_A_BODY, with_problems
 from web.body import StrictJsonParser
 from web.conversations import NO_SUCH_CONVERSATION
 from web.idempotency import fingerprint, read_key
@@ -62,7 +63,12 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
     routes.ARGUMENTS_PARSER = StrictJsonParser()
     documented: Any = routes.arguments(SupportChatRequest, location="json")(chat)
     documented = routes.response(200, SupportChatReply, description="The agent's reply.")(documented)
-    documented = routes.doc(security=[{"portalToken": []}], parameters=[ACCEPT_LANGUAGE])(documented)
+    problems = (*READING_A_BODY, 401, 403, 404, 409, 429, 500, 502, 503, 504)
+    documented = with_problems(routes, documented, *problems)
+    streamed = {"200": {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
+    documented = routes.doc(security=FOR_SUPPORT, parameters=[ACCEPT_LANGUAGE], responses=streamed)(
+        documented
+    )
     routes.add_url_rule(f"{TURN_ROUTES}chat", view_func=documented, methods=["POST"])
     return routes
 

@@ -10,10 +10,12 @@ from refund_agent.orders import MAX_LISTED, OrdersUnavailable
 from refund_agent.policy import Approved, Denied
 from refund_agent.policy_text import say
 from refund_agent.ports import StoreUnavailable
+from web.api_docs import FOR_SUPPORT, with_problems
 from web.identity import require_customer
 from web.ids import TURN_ROUTES
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, Problem, Refused
+from web.support_schemas import OrderList
 
 
 def blueprint(eligibility: Eligibility) -> Any:  # noqa: ANN401 - flask-smorest is not typed
@@ -29,7 +31,9 @@ def blueprint(eligibility: Eligibility) -> Any:  # noqa: ANN401 - flask-smorest 
         return jsonify({"orders": [_show(order) for order in judged]})
 
     routes: Any = Blueprint("orders", __name__, description="The signed-in customer's orders.")
-    documented = routes.doc(security=[{"portalToken": []}])(orders)
+    documented: Any = routes.response(200, OrderList, description="The orders.")(orders)
+    documented = with_problems(routes, documented, 401, 403, 503)
+    documented = routes.doc(security=FOR_SUPPORT)(documented)
     routes.add_url_rule(f"{TURN_ROUTES}orders", view_func=documented, methods=["GET"])
     return routes
 

@@ -170,9 +170,9 @@ def blueprint(streams: TurnStreams, access: Access) -> Any:  # noqa: ANN401 - fl
         documented = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(
             documented
         )
-    documented = routes.doc(security=[{"portalToken": []}], parameters=[LAST_EVENT_ID, ACCEPT_LANGUAGE])(
-        documented
-    )
+    documented = routes.doc(
+        security=[{"portalToken": []}, {"customerToken": []}], parameters=[LAST_EVENT_ID, ACCEPT_LANGUAGE]
+    )(documented)
     routes.add_url_rule(f"{TURN_ROUTES}turns/<uuid:turn_id>/events", view_func=documented, methods=["GET"])
     return routes
 

@@ -1,1 +1,1 @@
-"""One module per outside system; only `refund_agent.wiring` names them."""
+"""One module for each piece of an outside system. Only `refund_agent.wiring` and `wiring_*` name them."""

@@ -1,7 +1,7 @@
 """The host site's public keys: a JWKS (RFC 7517) in a file or at a URL, kept and looked at anew when needed.
 
-A URL is asked behind a hard wall of two seconds, at most once a minute, by one thread at a time. While it
-is away the keys known so far go on serving.
+A URL is asked behind a hard wall of two seconds, by one thread at a time, and at most once a minute (every
+five seconds until keys were first read). While it is away the keys known so far go on serving.
 """
 
 import threading
@@ -83,7 +83,7 @@ def fetch_from(place: str, *, ca_file: str | None = None) -> Fetch:
     headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "refund-agent"}
 
     def fetch() -> bytes:
-        # A connection of one call's own: the next look is a minute away at the least.
+        # A connection of one call's own: the next look is seconds away at the least, and mostly minutes.
         transport = WalledTransport(connections=1, tls=tls)
         with (
             httpx.Client(
@@ -99,7 +99,7 @@ def fetch_from(place: str, *, ca_file: str | None = None) -> Fetch:
 
 
 def read_keys(body: bytes) -> dict[str, VerifyingKey]:
-    """Read the keys that can verify; those of another kind, or too weak, are passed over.
+    """Read the keys that can verify; those of another kind, or too weak, are ignored.
 
     Raises `NotJson` or `ValueError` when it is no JWKS at all.
     """

@@ -1,7 +1,7 @@
 """What an answer of the shop's order service means: a pure reading, no network.
 
 A field that is missing or wrong makes the whole answer one that was not understood, never a guess. A
-field that we do not know is passed over.
+field that we do not know is ignored.
 """
 
 import re

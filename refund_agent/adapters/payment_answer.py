@@ -26,7 +26,7 @@ BUSY_STATUSES: Final = frozenset({425, 429})
 """Decided before any processing, whoever decided it."""
 
 LOCKED_OUT_STATUSES: Final = frozenset({401, 403})
-"""Our credentials are wrong: nothing a customer could mend, and somebody must be told."""
+"""Our credentials are wrong: nothing a customer could fix, and somebody must be told."""
 
 _SAYS_FAILED: Final = re.compile(
     r"abort|blocked|bounce|cancel|declin|denied|error|expire|fail|invalid|refus|reject|returned|revers"

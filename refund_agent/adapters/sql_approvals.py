@@ -159,7 +159,7 @@ class SqlApprovals:
             return [self._announced(tx, Approval(*row)) for row in tx.execute(expire).all()]
 
     def broken_off(self) -> list[BrokenOff]:
-        """Return approved ones whose turn has ended and whose result nobody has told: the oldest, not all."""
+        """Return approved ones whose turn has ended with nobody told of it: oldest first, at most 100."""
         with self._database.statement() as one:
             return [_broken_off(row) for row in one.execute(_ENDED_WITHOUT_A_WORD)]
 

@@ -24,6 +24,7 @@ from refund_agent.transcripts import finished, join, words_of_a_person, words_of
 from refund_agent.turn import Message, Turn, UserMessage, decode_messages
 
 MAX_LINES = 500
+"""How many turns, and how many entries between them, are read of one conversation: the newest."""
 MAX_HISTORY_TURNS = 40
 
 _COLUMNS = (
@@ -62,7 +63,7 @@ class SqlConversations:
             return [Conversation(*row) for row in one.execute(newest)]
 
     def lines(self, conversation_id: str) -> Sequence[Line]:
-        """Return everything said, in order."""
+        """Return what was said in the newest turns and entries, `MAX_LINES` of each, in order."""
         with self._database.statement() as one:
             said = [_lines_of_turn(row) for row in one.execute(_turns_of(conversation_id, MAX_LINES)).all()]
             noted = one.execute(_entries_of(conversation_id)).all()

@@ -77,7 +77,10 @@ class Database:
 
     @contextmanager
     def statement(self) -> Generator[Connection]:
-        """Run one statement as a transaction of its own, without the journeys of a BEGIN and a COMMIT."""
+        """Run statements without the journeys of a BEGIN and a COMMIT.
+
+        Each statement in the block is a transaction of its own: several may see different moments.
+        """
         try:
             with self.engine.connect() as connection:
                 yield connection

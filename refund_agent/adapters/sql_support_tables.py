@@ -1,4 +1,4 @@
-"""The support agent's tables: customers, orders, conversations, approvals and events.
+"""The support agent's tables: customers, orders, conversations, entries, approvals, events, reveals.
 
 Times are whole milliseconds of database time, days are ISO dates, amounts whole cents.
 """

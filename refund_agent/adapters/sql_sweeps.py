@@ -17,7 +17,8 @@ SETTLE_GRACE_MS = 15_000
 MAX_OWNERS = 4
 """A turn that has cost this many workers is ended, not queued again.
 
-An owner that was lost adds two epochs; one that puts an approved refund off adds one, and was not lost."""
+Counted by the epoch: each time a turn is begun adds one, and each time it is taken over or handed over adds
+another, so that the fourth owner holds seven. A turn that was put off is begun once more, and cost nobody."""
 
 _LEASE_MS = bindparam("lease_ms", type_=turns.c.lease_until_ms.type)
 _SETTLE_MS = bindparam("settle_ms", type_=refunds.c.decided_at_ms.type)

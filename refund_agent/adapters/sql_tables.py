@@ -64,6 +64,8 @@ turns = Table(
         postgresql_where=text("state <> 'ended'"),
     ),
 )
+"""One row a turn, from being stored to its outcome. `epoch` fences former owners: every write of a running
+turn names its own. `turns_one_open_per_conversation` lets one unended turn a conversation exist."""
 
 refunds = Table(
     "refunds",
@@ -106,6 +108,12 @@ refunds = Table(
         postgresql_where=text("mirrored_state <> state"),
     ),
 )
+"""The ledger, and the gate.
+
+The primary key lets one decision a turn in; `refunds_one_open_per_order` lets one claimed or unknown refund
+an order exist. Triggers (migrations 0005 and 0007) refuse to delete a row, to change its turn, order or
+amount, to leave a final state, and to make a row `claimed` or `closed` again.
+"""
 
 resolutions = Table(
     "resolutions",
@@ -117,6 +125,7 @@ resolutions = Table(
     Column("note", Text, nullable=False),
     Column("resolved_at_ms", BigInteger, nullable=False),
 )
+"""What a person found out about an unknown refund: one answer a turn, and the first stands."""
 
 kept_totals = Table(
     "kept_totals",

@@ -135,7 +135,7 @@ def test_development_on_heroku_is_held_to_the_router_too() -> None:
 @pytest.mark.fault(295)
 def test_start_up_refuses_and_names_everything_at_once() -> None:
     settings = replace(SAFE, portal_tokens=(), payments_token="", openai_api_key="")
-    other = Finding("refuse", "task_acks_late must be False", "It runs turns twice", "Mend celeryconfig.py")
+    other = Finding("refuse", "task_acks_late must be False", "It runs turns twice", "Fix celeryconfig.py")
 
     with pytest.raises(UnsafeConfiguration) as refused:
         refuse_unsafe(settings, [other])

@@ -37,4 +37,4 @@ def choice(name: str, *allowed: str) -> str:
 
 
 def _refused(what_is_wrong: str) -> Refused:
-    return Refused(Problem(Kind.INVALID_BODY, f"{what_is_wrong} Nothing was changed; go back and mend it."))
+    return Refused(Problem(Kind.INVALID_BODY, f"{what_is_wrong} Nothing was changed; go back and fix it."))

@@ -1,6 +1,6 @@
 "use strict";
 
-/** Mends what a screen reader stumbles over: a link inside each button, and a level of headings that is left out. */
+/** Fixes what a screen reader stumbles over: a link inside each button, and a level of headings that is left out. */
 const forEverybody = ({ React: { createElement: make } }) => ({
   wrapComponents: {
     DeepLink: () => ({ text }) => make("span", null, text),

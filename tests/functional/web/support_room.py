@@ -72,7 +72,7 @@ class SupportRoom:
     client: FlaskClient
 
     @classmethod
-    def open(cls, turn_stage: TurnStage) -> Self:
+    def open(cls, turn_stage: TurnStage, settings: Settings | None = None) -> Self:
         stage = SupportStage(turn_stage.database, journal=turn_stage.journal)
         queue = RunningQueue(lambda turn_id: stage.runner().run(turn_id))
         stage.queue, stage.approval_desk = queue, replace(stage.approval_desk, queue=queue)
@@ -98,7 +98,7 @@ class SupportRoom:
             over_https_only=False,
         )
         services = WebServices(
-            settings=Settings(),
+            settings=settings or Settings(),
             facade=facade,
             probes={},
             render_metrics=lambda: b"",

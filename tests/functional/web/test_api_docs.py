@@ -1,11 +1,17 @@
 """The API document says what the service does, and its page needs no other host."""
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
+from refund_agent.settings import Settings
+from tests.fakes import calls_refund, says
 from tests.functional.web.conftest import Web
+from tests.functional.web.people import bearer
+from tests.functional.web.support_room import SupportRoom, body_of
+from tests.functional.web.turn_stage import TurnStage
 from web.kinds import Kind
 
 PATH = "/support/refund-chat"
@@ -90,3 +96,98 @@ def test_the_page_has_nothing_inline(web: Web) -> None:
 
     assert "<style" not in html
     assert not re.search(r"<script(?![^>]*\ssrc=)|\son\w+=|\sstyle=", html)
+
+
+# --- All routes -----------------------------------------------------------------------------------
+
+PORTAL = "portal-token-0123456789"
+MISSING = "00000000-0000-4000-8000-000000000000"
+TOKENS = {"portalToken": PORTAL, "customerToken": "is-alice"}
+
+
+@pytest.fixture
+def whole(database_url: str, redis_url: str) -> Iterator[SupportRoom]:
+    """The service with everything switched on, and a portal token."""
+    turn_stage = TurnStage(database_url, redis_url)
+    yield SupportRoom.open(turn_stage, Settings(portal_tokens=(PORTAL,)))
+    turn_stage.close()
+
+
+def operations(room: SupportRoom) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield each path with a method and what is documented of the two."""
+    document: Any = room.client.get("/openapi.json").json
+    for path, methods in document["paths"].items():
+        for method in ("get", "post", "put", "patch", "delete"):
+            if method in methods:
+                yield path, method, methods[method]
+
+
+def test_every_route_of_the_support_agent_is_documented(whole: SupportRoom) -> None:
+    rules = whole.client.application.url_map.iter_rules()
+    served = {re.sub(r"<uuid:(\w+)>", r"{\1}", rule.rule) for rule in rules}
+
+    assert {path for path, _, _ in operations(whole)} == {
+        path for path in served if path.startswith("/support/")
+    }
+
+
+def test_the_security_of_every_route_is_what_it_accepts(whole: SupportRoom) -> None:
+    documented: dict[str, set[str]] = {}
+    accepted: dict[str, set[str]] = {}
+    for path, method, operation in operations(whole):
+        name, address = f"{method} {path}", re.sub(r"{\w+}", MISSING, path)
+        documented[name] = {scheme for entry in operation["security"] for scheme in entry}
+        accepted[name] = {
+            scheme
+            for scheme, token in TOKENS.items()
+            if whole.client.open(address, method=method, headers=bearer(token)).status_code != 401
+        }
+
+    assert documented == accepted
+
+
+def test_every_operation_says_what_it_answers_when_it_succeeds_and_without_a_token(
+    whole: SupportRoom,
+) -> None:
+    for path, method, operation in operations(whole):
+        answers = operation["responses"]
+        assert any(status.startswith("2") for status in answers), (method, path)
+        assert "401" in answers, (method, path)
+        for status in answers:
+            if not status.startswith("2"):
+                assert list(answers[status]["content"]) == ["application/problem+json"], (method, path)
+
+
+def fits(value: Any, schema: Any, schemas: Any) -> bool:
+    """Whether every object in the value has exactly the members that are documented."""
+    for part in schema.get("anyOf", schema.get("allOf", [schema])):
+        if name := part.get("$ref", "").rpartition("/")[2]:
+            return value is None or fits(value, schemas[name], schemas)
+    if isinstance(value, list):
+        return all(fits(item, schema["items"], schemas) for item in cast("list[object]", value))
+    if isinstance(value, dict) and "properties" in schema:
+        members = cast("dict[str, object]", value)
+        return set(schema.get("required", ())) <= members.keys() <= set(schema["properties"]) and all(
+            fits(item, schema["properties"][name], schemas) for name, item in members.items()
+        )
+    return True
+
+
+def test_what_the_support_agent_answers_fits_its_documented_shape(whole: SupportRoom) -> None:
+    document: Any = whole.client.get("/openapi.json").json
+    schemas = document["components"]["schemas"]
+    shown = {path: operation for path, method, operation in operations(whole) if method == "get"}
+    chat = body_of(whole.chat("Refund A1", calls_refund("A1", 4_999), says("Done.")))
+    whole.chat("Refund all of B1", calls_refund("B1", 80_000), says("A colleague decides."), by="bob")
+    conversation = f"/support/conversations/{chat['conversation_id']}"
+
+    for path, address, by in [
+        ("/support/conversations", "/support/conversations", "alice"),
+        ("/support/conversations/{conversation_id}", conversation, "alice"),
+        ("/support/orders", "/support/orders", "alice"),
+        ("/support/approvals", "/support/approvals", "sam"),
+    ]:
+        answer = body_of(whole.get(address, by=by))
+        schema = shown[path]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert all(answer[name] for name in answer if isinstance(answer[name], list)), path
+        assert fits(answer, schema, schemas), path
