@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from refund_agent.refunds import SPARE_SECONDS
+from refund_agent.refunds import CLAIM_MARGIN_SECONDS
 from refund_agent.settings import Settings
 
 Severity: TypeAlias = Literal["refuse", "warn", "note"]
@@ -121,7 +121,7 @@ def _deadline_on_heroku(settings: Settings) -> Finding | None:
 
 
 def _deadline_too_short_for_a_refund(settings: Settings) -> Finding | None:
-    needed = settings.payments_timeout_seconds + SPARE_SECONDS + COMPLETION_NEEDS_SECONDS
+    needed = settings.payments_timeout_seconds + CLAIM_MARGIN_SECONDS + COMPLETION_NEEDS_SECONDS
     if settings.turn_deadline_seconds >= needed:
         return None
     return Finding(

@@ -12,7 +12,7 @@ MAX_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Customer:
+class Profile:
     """Who is signed in, as the shop knows them."""
 
     id: str
@@ -84,7 +84,7 @@ class Orders(Protocol):
         """Return at most `limit` of the customer's own orders, the latest delivered first."""
         ...
 
-    def customer(self, customer_id: str) -> Customer | None:
+    def profile(self, customer_id: str) -> Profile | None:
         """Return who this is, or None."""
         ...
 

@@ -30,7 +30,7 @@ WINDOWS: Final[Mapping[WindowName, Window]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class PeriodFigures:
     """The figures of one stretch of time.
 
     `allowed`, `denied` and `to_a_person` count turns in which the policy said so at least once; `approvals`
@@ -66,8 +66,8 @@ class Overview:
 
     begins_at_ms: int
     part_ms: int
-    total: Figures
-    parts: tuple[Figures, ...]
+    total: PeriodFigures
+    parts: tuple[PeriodFigures, ...]
 
 
 class Overviews(Protocol):

@@ -39,7 +39,7 @@ from refund_agent.turn import Turn
 log = structlog.stdlib.get_logger(__name__)
 
 SETTLE_PAUSE_SECONDS = 0.5
-SPARE_SECONDS = 1.0
+CLAIM_MARGIN_SECONDS = 1.0
 """A claim needs the payments time-out plus this before the deadline, so that no deadline cuts a send."""
 SEND_WITHIN_SECONDS = 5.0
 """No request begins to leave later than this after its claim was asked for. A worker that was frozen must not
@@ -64,7 +64,7 @@ class Refunds:
         self._audit = audit
         self._events = events
         self._clock = clock
-        self._needed_seconds = payments_timeout_seconds + SPARE_SECONDS
+        self._needed_seconds = payments_timeout_seconds + CLAIM_MARGIN_SECONDS
 
     def tool(self) -> Tool:
         """Give the model its one dangerous tool."""

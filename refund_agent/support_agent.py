@@ -24,8 +24,8 @@ from refund_agent.turn import AssistantMessage, Message, ToolResult, Turn
 
 log = structlog.stdlib.get_logger(__name__)
 
-HANDED_OVER = '"handed_over": true'
-WAITING = '"waiting_for_approval_cents": '
+HAND_OVER_MARK = '"handed_over": true'
+WAITING_MARK = '"waiting_for_approval_cents": '
 """Only in the answer of a refund that became an approval: merely checking one promises nobody's decision."""
 
 
@@ -80,7 +80,7 @@ class SupportAgent:
     def _was_taken_over(self, turn: Turn) -> bool:
         """Whether a person took the conversation while the turn ran; its own hand-over is still told."""
         if any(
-            isinstance(message, ToolResult) and HANDED_OVER in message.content for message in turn.messages
+            isinstance(message, ToolResult) and HAND_OVER_MARK in message.content for message in turn.messages
         ):
             return False
         found = self._conversations.find(turn.conversation_id, customer_id=turn.user_id)
@@ -166,4 +166,4 @@ def currency_of(orders: Orders, customer_id: str, order_id: str) -> str:
 def _was_escalated(messages: list[Message]) -> bool:
     """Whether this turn sent a refund to a person."""
     answers = [m.content for m in messages if not isinstance(m, AssistantMessage)]
-    return any(WAITING in answer for answer in answers[1:])
+    return any(WAITING_MARK in answer for answer in answers[1:])

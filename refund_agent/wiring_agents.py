@@ -50,7 +50,7 @@ def build_agents(
         refunds=refunds,
         approvals=approvals,
         conversations=conversations,
-        judged=recorder.judged,
+        note_decision=recorder.judged,
     )
     loop = Loop(
         rules=support_rules(orders.eligibility.rules),

@@ -149,7 +149,7 @@ class SupportStage:
             refunds=refunds,
             approvals=self.approvals,
             conversations=self.conversations,
-            judged=recorder.judged,
+            note_decision=recorder.judged,
         )
         loop = Loop(
             rules=prompts.support_rules(self.eligibility.rules),

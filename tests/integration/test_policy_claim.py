@@ -16,7 +16,7 @@ from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.adapters.sql_support_tables import orders
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.eligibility import Eligibility
-from refund_agent.orders import NOTHING_REFUNDED, Customer, Order
+from refund_agent.orders import NOTHING_REFUNDED, Order, Profile
 from refund_agent.outcomes import (
     AlreadyDecided,
     CallPosition,
@@ -55,8 +55,8 @@ class OtherShop:
     def list(self, customer_id: str, *, limit: int) -> Sequence[Order]:
         return [self.order][:limit] if self.order.customer_id == customer_id else []
 
-    def customer(self, customer_id: str) -> Customer | None:
-        return Customer(customer_id, "", "")
+    def profile(self, customer_id: str) -> Profile | None:
+        return Profile(customer_id, "", "")
 
 
 def today(stores: Stores) -> date:
@@ -66,7 +66,7 @@ def today(stores: Stores) -> date:
 @pytest.fixture
 def order(stores: Stores) -> Order:
     placed = replace(ORDER, delivered_on=today(stores) - timedelta(days=3), paid_cents=100_000)
-    SqlSeeds(stores.database).put([Customer("c-1", "Ada", "ada@example.com")], [placed])
+    SqlSeeds(stores.database).put([Profile("c-1", "Ada", "ada@example.com")], [placed])
     return placed
 
 
@@ -314,7 +314,7 @@ def test_30_turns_racing_where_an_order_is_refunded_once_leave_one_refund(
 def test_a_customers_orders_are_judged_for_what_is_left_of_them(stores: Stores, order: Order) -> None:
     late = replace(order, id="A2", delivered_on=today(stores) - timedelta(days=31), paid_cents=500)
     small = replace(order, id="A3", paid_cents=700, refunded_before_cents=0)
-    SqlSeeds(stores.database).put([Customer("c-1", "Ada", "")], [late, small])
+    SqlSeeds(stores.database).put([Profile("c-1", "Ada", "")], [late, small])
     settle(stores, claim(stores, 100, order_id="A3"), Paid("re-1", "ok", 100))
     judged = {one.order.id: one for one in desk(stores, SPLIT).judged_orders("c-1", limit=10)}
     assert judged["A3"].decision == Approved(600, "2026-11")
@@ -330,8 +330,8 @@ def test_orders_of_our_tables_are_found_only_by_their_owner(stores: Stores, orde
     assert found.find("c-1", "A1") == order
     assert found.find("c-2", "A1") is None
     assert found.find_for_staff("A1") == order
-    assert found.customer("c-1") == Customer("c-1", "Ada", "ada@example.com")
-    assert found.customer("c-2") is None
+    assert found.profile("c-1") == Profile("c-1", "Ada", "ada@example.com")
+    assert found.profile("c-2") is None
     with stores.database.transaction() as tx:
         row = {"title": "", "final_sale": False, "currency": "EUR", "paid_cents": 1}
         row |= {"refunded_before_cents": 0, "status": "pending", "customer_id": "c-1"}

@@ -173,7 +173,7 @@ POLICY_GUARDS = (
     code(
         "only a tool hands over",
         AGENT,
-        ("isinstance(message, ToolResult) and HANDED_OVER", "HANDED_OVER"),
+        ("isinstance(message, ToolResult) and HAND_OVER_MARK", "HAND_OVER_MARK"),
         caught_by=_SPOKEN,
     ),
     code(

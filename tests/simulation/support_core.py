@@ -68,7 +68,7 @@ class SupportCore(Core):
             refunds=refunds,
             approvals=approvals,
             conversations=conversations,
-            judged=recorder.judged,
+            note_decision=recorder.judged,
         )
         loop = self._loop(
             prompts.support_rules(self.shop.rules),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from refund_agent.eligibility import Eligibility
-from refund_agent.orders import Customer, Order, OrdersUnavailable, Standing
+from refund_agent.orders import Order, OrdersUnavailable, Profile, Standing
 from refund_agent.outcomes import CallPosition, RefundRecord
 from refund_agent.policy import Approved, Denied
 from refund_agent.turn import Turn
@@ -36,8 +36,8 @@ class Shop:
         order = self.find(customer_id, ORDER.id)
         return [order][:limit] if order else []
 
-    def customer(self, customer_id: str) -> Customer | None:
-        return Customer(customer_id, "", "")
+    def profile(self, customer_id: str) -> Profile | None:
+        return Profile(customer_id, "", "")
 
     def standing(self, order_ids: Collection[str]) -> Standing:
         return Standing(TODAY, {order_id: self.database.refunds_of(order_id) for order_id in order_ids})
