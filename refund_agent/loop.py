@@ -28,7 +28,7 @@ class Loop:
     def __init__(  # noqa: PLR0913 - the ports of the loop, all in sight
         self,
         *,
-        rules: SystemMessage,
+        instructions: SystemMessage,
         model: Model,
         toolbox: Toolbox,
         turns: Turns,
@@ -37,7 +37,7 @@ class Loop:
         completion_timeout_seconds: float,
         backoff_seconds: float,
     ) -> None:
-        self._rules = rules
+        self._instructions = instructions
         self._model = model
         self._toolbox = toolbox
         self._turns = turns
@@ -67,7 +67,7 @@ class Loop:
             return Superseded()
         self._events.phase(turn.id, "thinking")
         answer = self._model.complete(
-            [self._rules, *turn.history, *turn.messages],
+            [self._instructions, *turn.history, *turn.messages],
             self._toolbox.declarations,
             request_id=f"{turn.id}-{turn.completions_used}",
             timeout_seconds=min(self._completion_timeout_seconds, left),

@@ -12,7 +12,7 @@ import structlog
 from refund_agent.outcomes import Superseded
 from refund_agent.ports import Clock, Completed, CompletionFailed, CompletionTimedOut, Model, Turns
 from refund_agent.prices import add_cost
-from refund_agent.prompts import REPLY_RULES
+from refund_agent.prompts import REPLY_INSTRUCTIONS
 from refund_agent.replies import without_identifiers
 from refund_agent.turn import MAX_COMPLETIONS, Turn, UserMessage
 
@@ -52,7 +52,7 @@ class Rewriter:
         if not self._turns.checkpoint(turn):
             return Superseded()
         answer = self._model.complete(
-            [REPLY_RULES, UserMessage(words)],
+            [REPLY_INSTRUCTIONS, UserMessage(words)],
             (),
             request_id=f"{turn.id}-{turn.completions_used}",
             timeout_seconds=seconds,

@@ -234,7 +234,7 @@ def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, 
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )
     return Loop(
-        rules=REFUND_CHAT,
+        instructions=REFUND_CHAT,
         model=OpenAIModel(
             api_key=settings.openai_api_key or NO_KEY,
             base_url=settings.openai_base_url,

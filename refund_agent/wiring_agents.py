@@ -11,7 +11,7 @@ from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_totals import SqlTotals
 from refund_agent.loop import Loop
 from refund_agent.ports import Events, Ledger, Queue
-from refund_agent.prompts import support_rules
+from refund_agent.prompts import support_instructions
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
@@ -53,7 +53,7 @@ def build_agents(
         note_decision=recorder.judged,
     )
     loop = Loop(
-        rules=support_rules(orders.eligibility.rules),
+        instructions=support_instructions(orders.eligibility.rules),
         model=recorder.model(build_support_model(settings, stores)),
         toolbox=recorder.toolbox(tools.toolbox()),
         turns=stores.turns,

@@ -152,7 +152,7 @@ class SupportStage:
             note_decision=recorder.judged,
         )
         loop = Loop(
-            rules=prompts.support_rules(self.eligibility.rules),
+            instructions=prompts.support_instructions(self.eligibility.rules),
             model=recorder.model(self.model),
             toolbox=recorder.toolbox(tools.toolbox()),
             turns=self.turns,

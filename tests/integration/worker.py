@@ -30,7 +30,7 @@ def worker(
         payments_timeout_seconds=10.0,
     )
     loop = Loop(
-        rules=REFUND_CHAT,
+        instructions=REFUND_CHAT,
         model=model,
         toolbox=Toolbox([refunds.tool()]),
         turns=stores.turns,

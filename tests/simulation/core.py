@@ -113,10 +113,10 @@ class Core:
         )
 
     def _loop(
-        self, rules: SystemMessage, model: object, toolbox: object, *, turns: object, clock: object
+        self, instructions: SystemMessage, model: object, toolbox: object, *, turns: object, clock: object
     ) -> Any:
         return self._modules["refund_agent.loop"].Loop(
-            rules=rules,
+            instructions=instructions,
             model=model,
             toolbox=toolbox,
             turns=turns,

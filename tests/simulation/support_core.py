@@ -71,7 +71,7 @@ class SupportCore(Core):
             note_decision=recorder.judged,
         )
         loop = self._loop(
-            prompts.support_rules(self.shop.rules),
+            prompts.support_instructions(self.shop.rules),
             recorder.model(self._model),
             recorder.toolbox(tools.toolbox()),
             turns=turns,

@@ -69,7 +69,7 @@ class Desk:
 
     def loop(self) -> Loop:
         return Loop(
-            rules=prompts.REFUND_CHAT,
+            instructions=prompts.REFUND_CHAT,
             model=self.model,
             toolbox=self.toolbox,
             turns=self.turns,

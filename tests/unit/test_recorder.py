@@ -50,7 +50,7 @@ class RecordedDesk(Desk):
             payments_timeout_seconds=10.0,
         )
         loop = Loop(
-            rules=prompts.REFUND_CHAT,
+            instructions=prompts.REFUND_CHAT,
             model=self.recorder.model(FakeModel(*script)),
             toolbox=self.recorder.toolbox(Toolbox([refunds.tool()])),
             turns=self.turns,
