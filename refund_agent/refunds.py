@@ -31,7 +31,7 @@ from refund_agent.outcomes import (
 )
 from refund_agent.policy import PolicyCheck, Refusal
 from refund_agent.policy_text import say
-from refund_agent.ports import Audit, Clock, Events, Ledger, Payments, StoreUnavailable
+from refund_agent.ports import Audit, Clock, Hints, Ledger, Payments, StoreUnavailable
 from refund_agent.reasons import NO_TIME, NOT_CONFIRMED_YET
 from refund_agent.tools import Answer, IssueRefundArguments, Tool, error
 from refund_agent.turn import Turn
@@ -55,14 +55,14 @@ class Refunds:
         ledger: Ledger,
         payments: Payments,
         audit: Audit,
-        events: Events,
+        hints: Hints,
         clock: Clock,
         payments_timeout_seconds: float,
     ) -> None:
         self._ledger = ledger
         self._payments = payments
         self._audit = audit
-        self._events = events
+        self._hints = hints
         self._clock = clock
         self._needed_seconds = payments_timeout_seconds + CLAIM_MARGIN_SECONDS
 
@@ -130,7 +130,7 @@ class Refunds:
 
     def _send_and_settle(self, turn: Turn, claimed: RefundRecord, *, send_by: float) -> RefundRecord:
         self._audit.mirror(claimed)
-        self._events.phase(turn.id, "asking-payments")
+        self._hints.phase(turn.id, "asking-payments")
         answer = self._send(claimed, send_by=send_by)
         settled = self._settle(turn, claimed, answer)
         self._audit.mirror(settled)

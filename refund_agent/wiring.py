@@ -61,8 +61,8 @@ class Stores:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEvents:
-    """Implements the port `Events`: phases go to whoever watches the workers, endings to who waits."""
+class TurnHints:
+    """Implements the port `Hints`: phases go to whoever watches the workers, endings to who waits."""
 
     signals: Signals
     send_phase: Callable[[str, str], None]
@@ -189,19 +189,19 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
     chores: Sequence[Callable[[], object]],
 ) -> WorkerParts:
     """Build one worker process's parts; `agents` are those beside refund chat, `chores` go with a sweep."""
-    events = TurnEvents(stores.signals, send_phase)
+    hints = TurnHints(stores.signals, send_phase)
     audit = RedisAudit(stores.redis)
     sweeps = SqlSweeps(
         stores.database,
         lease_seconds=settings.lease_seconds,
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )
-    loop = _refund_chat_loop(settings, stores, audit=audit, events=events)
+    loop = _refund_chat_loop(settings, stores, audit=audit, hints=hints)
     return WorkerParts(
         runner=Runner(
             turns=stores.turns,
             agents={"refund_chat": loop, **agents},
-            events=events,
+            hints=hints,
             owner=settings.process_id,
         ),
         sweeper=Sweeper(
@@ -209,7 +209,7 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
             turns=stores.turns,
             queue=queue,
             audit=audit,
-            events=events,
+            hints=hints,
             journal=open_journal(stores),
         ),
         sweeps=sweeps,
@@ -219,7 +219,7 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
     )
 
 
-def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, events: TurnEvents) -> Loop:
+def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, hints: TurnHints) -> Loop:
     """Build the loop of the refund chat: one tool, one pinned model."""
     from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
 
@@ -229,7 +229,7 @@ def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, 
             settings.payments_url, settings.payments_token, settings.payments_timeout_seconds
         ),
         audit=audit,
-        events=events,
+        hints=hints,
         clock=stores.clock,
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )
@@ -244,7 +244,7 @@ def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, 
         ),
         toolbox=Toolbox([refunds.tool()]),
         turns=stores.turns,
-        events=events,
+        hints=hints,
         clock=stores.clock,
         completion_timeout_seconds=settings.completion_timeout_seconds,
         backoff_seconds=settings.backoff_seconds,

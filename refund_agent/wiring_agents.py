@@ -10,7 +10,7 @@ from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_totals import SqlTotals
 from refund_agent.loop import Loop
-from refund_agent.ports import Events, Ledger, Queue
+from refund_agent.ports import Hints, Ledger, Queue
 from refund_agent.prompts import support_instructions
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
@@ -19,7 +19,7 @@ from refund_agent.settings import Settings
 from refund_agent.support_agent import ApprovedRefund, SupportAgent
 from refund_agent.support_tools import SupportTools
 from refund_agent.turn import Agent, RunsTurns
-from refund_agent.wiring import Stores, TurnEvents, open_journal
+from refund_agent.wiring import Stores, TurnHints, open_journal
 from refund_agent.wiring_orders import build_orders
 from refund_agent.wiring_support import (
     build_approval_desk,
@@ -37,13 +37,13 @@ def build_agents(
         return {}
     journal = open_journal(stores)
     recorder = Recorder(journal)
-    events = TurnEvents(stores.signals, send_phase)
+    hints = TurnHints(stores.signals, send_phase)
     orders, conversations = (
         build_orders(settings, stores.database, today=today),
         SqlConversations(stores.database),
     )
     approvals = SqlApprovals(stores.database)
-    refunds = _refunds(settings, stores, ledger=recorder.ledger(SqlLedger(stores.database)), events=events)
+    refunds = _refunds(settings, stores, ledger=recorder.ledger(SqlLedger(stores.database)), hints=hints)
     tools = SupportTools(
         orders=orders.orders,
         eligibility=orders.eligibility,
@@ -57,7 +57,7 @@ def build_agents(
         model=recorder.model(build_support_model(settings, stores)),
         toolbox=recorder.toolbox(tools.toolbox()),
         turns=stores.turns,
-        events=events,
+        hints=hints,
         clock=stores.clock,
         completion_timeout_seconds=settings.completion_timeout_seconds,
         backoff_seconds=settings.backoff_seconds,
@@ -97,14 +97,14 @@ def _rewriter(settings: Settings, stores: Stores, recorder: Recorder) -> Rewrite
     )
 
 
-def _refunds(settings: Settings, stores: Stores, *, ledger: Ledger, events: Events) -> Refunds:
+def _refunds(settings: Settings, stores: Stores, *, ledger: Ledger, hints: Hints) -> Refunds:
     return Refunds(
         ledger=ledger,
         payments=HttpPayments(
             settings.payments_url, settings.payments_token, settings.payments_timeout_seconds
         ),
         audit=RedisAudit(stores.redis),
-        events=events,
+        hints=hints,
         clock=stores.clock,
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )

@@ -24,7 +24,7 @@ from refund_agent.loop import Loop
 from refund_agent.orders import Orders
 from refund_agent.outcomes import Replied
 from refund_agent.policy import Rules
-from refund_agent.ports import Completed, CompletionAnswer, Events
+from refund_agent.ports import Completed, CompletionAnswer, Hints
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
@@ -39,7 +39,7 @@ from tests.fake_events import FakeJournal
 from tests.fakes import (
     FakeAudit,
     FakeClock,
-    FakeEvents,
+    FakeHints,
     FakeModel,
     FakePayments,
     FakeQueue,
@@ -80,7 +80,7 @@ class SupportStage:
         rules: Rules = RULES,
         journal: Journal | None = None,
         orders: Orders | None = None,
-        events: Events | None = None,
+        hints: Hints | None = None,
     ) -> None:
         self.database = database
         self.clock = FakeClock()
@@ -88,7 +88,7 @@ class SupportStage:
         self.ledger = SqlLedger(database)
         self.payments, self.queue, self.limiter = FakePayments(), FakeQueue(), FakeLimiter()
         self.journal = journal or FakeJournal()
-        self.events = events or FakeEvents()
+        self.hints = hints or FakeHints()
         self.model = FakeModel()
         self.rewriter: Rewriter | None = None
         self.orders: Orders = orders or SqlOrders(database)
@@ -139,7 +139,7 @@ class SupportStage:
             ledger=recorder.ledger(self.ledger),
             payments=self.payments,
             audit=FakeAudit(),
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             payments_timeout_seconds=10.0,
         )
@@ -156,7 +156,7 @@ class SupportStage:
             model=recorder.model(self.model),
             toolbox=recorder.toolbox(tools.toolbox()),
             turns=self.turns,
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             completion_timeout_seconds=20.0,
             backoff_seconds=2.0,
@@ -173,7 +173,7 @@ class SupportStage:
             self.approvals, self.eligibility, refunds, self.conversations, self.orders, self.turns
         )
         agents = {"support": recorder.agent(support), "approval": recorder.agent(approved)}
-        return Runner(turns=self.turns, agents=agents, events=self.events, owner=owner)  # type: ignore[arg-type]  # keys are Agents
+        return Runner(turns=self.turns, agents=agents, hints=self.hints, owner=owner)  # type: ignore[arg-type]  # keys are Agents
 
     def sweep(self) -> None:
         """Mend once what processes left behind."""
@@ -182,7 +182,7 @@ class SupportStage:
             turns=self.turns,
             queue=self.queue,
             audit=FakeAudit(),
-            events=FakeEvents(),
+            hints=FakeHints(),
             journal=self.journal,
         ).sweep()
 

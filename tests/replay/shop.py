@@ -30,7 +30,7 @@ from refund_agent.tools import Toolbox
 from refund_agent.turn import NewTurn, ToolCall
 from sandbox.http import serve
 from sandbox.payments import Payments
-from tests.fakes import FakeAudit, FakeEvents
+from tests.fakes import FakeAudit, FakeHints
 
 DATA = Path(__file__).parent / "data"
 
@@ -94,7 +94,7 @@ def shop(url: str, *, one_refund_per_order: bool = True) -> Generator[Shop]:
                 ledger=SqlLedger(database),
                 payments=HttpPayments(server.url, "", 10.0),
                 audit=FakeAudit(),
-                events=FakeEvents(),
+                hints=FakeHints(),
                 clock=clock,
                 payments_timeout_seconds=10.0,
             ),

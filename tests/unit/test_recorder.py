@@ -45,7 +45,7 @@ class RecordedDesk(Desk):
             ledger=self.recorded_ledger,
             payments=self.payments,
             audit=self.audit,
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             payments_timeout_seconds=10.0,
         )
@@ -54,7 +54,7 @@ class RecordedDesk(Desk):
             model=self.recorder.model(FakeModel(*script)),
             toolbox=self.recorder.toolbox(Toolbox([refunds.tool()])),
             turns=self.turns,
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             completion_timeout_seconds=20.0,
             backoff_seconds=2.0,
