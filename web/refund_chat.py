@@ -13,7 +13,7 @@ from web.body import StrictJsonParser
 from web.idempotency import HEADER, MAX_KEY_LENGTH, fingerprint, read_key
 from web.ids import SANE_REQUEST_ID, TURN_ROUTES, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
-from web.problems import CONTENT_TYPE, hand_over
+from web.problems import CONTENT_TYPE, mark_taken
 from web.render import render
 from web.schemas import Accepted, ProblemDocument, RefundChatReply, RefundChatRequest
 from web.services import Asks
@@ -107,7 +107,7 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
             idempotency_key=read_key(),
             fingerprint=fingerprint(body),
         )
-        hand_over()
+        mark_taken()
         if not _prefers_not_to_wait():
             return render(facade.ask(new))
         started = facade.start(new)

@@ -6,13 +6,14 @@ from typing import Any, Final
 from flask import Response, jsonify, request
 from flask_smorest import Blueprint
 
-from refund_agent.facade import Ask, Replayed, Started
+from refund_agent.facade import AskAnswer, Replayed, Started
 from refund_agent.outcomes import Replied
 from refund_agent.ports import StoreUnavailable
 from refund_agent.support_desk import (
     Asked,
     CustomerMessage,
     NoSuchConversation,
+    RunTurn,
     Said,
     SupportDesk,
     WithPerson,
@@ -26,7 +27,7 @@ from web.identity import require_customer
 from web.ids import TURN_ROUTES, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
-from web.problems import RETRY_AFTER, Problem, Refused, hand_over, respond
+from web.problems import RETRY_AFTER, Problem, Refused, mark_taken, respond
 from web.render import KEY_UNREADABLE, refund_view, render
 from web.schemas import SupportChatReply, SupportChatRequest
 from web.services import Asks
@@ -81,10 +82,10 @@ def _read(customer_id: str, body: dict[str, Any]) -> CustomerMessage:
     )
 
 
-def _say(desk: SupportDesk, message: CustomerMessage, hand: Any) -> Said:  # noqa: ANN401 - the facade's ask or start
-    hand_over()
+def _say(desk: SupportDesk, message: CustomerMessage, run_turn: RunTurn) -> Said:
+    mark_taken()
     try:
-        return desk.say(message, hand)
+        return desk.say(message, run_turn)
     except StoreUnavailable:
         if message.idempotency_key:
             raise Refused(KEY_UNREADABLE) from None
@@ -118,7 +119,7 @@ def _answer(said: Said) -> Response:
             return respond(problem)
 
 
-def _told(conversation_id: str, ask: Ask | Started) -> Response:
+def _told(conversation_id: str, ask: AskAnswer | Started) -> Response:
     """Give the reply its conversation; what is no reply is told as in refund-chat."""
     turn = ask.turn if isinstance(ask, Replayed) else ask
     if isinstance(turn, TurnRecord) and isinstance(turn.outcome, Replied):
