@@ -99,3 +99,12 @@ class OrderRefunds(Protocol):
     def standing(self, order_ids: Collection[str]) -> Standing:
         """Return what has been refunded of these orders, and what day it is."""
         ...
+
+
+def currency_of(orders: Orders, customer_id: str, order_id: str) -> str:
+    """Return the order's currency, or nothing when it cannot be asked: the figure is told all the same."""
+    try:
+        order = orders.find(customer_id, order_id)
+    except OrdersUnavailable:
+        return ""
+    return "" if order is None else order.currency

@@ -9,6 +9,7 @@ from refund_agent.adapters.sql_approvals import SqlApprovals
 from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_totals import SqlTotals
+from refund_agent.approval_agent import ApprovalAgent
 from refund_agent.loop import Loop
 from refund_agent.ports import Hints, Ledger, Queue
 from refund_agent.prompts import support_instructions
@@ -16,7 +17,7 @@ from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
 from refund_agent.settings import Settings
-from refund_agent.support_agent import ApprovedRefund, SupportAgent
+from refund_agent.support_agent import SupportAgent
 from refund_agent.support_tools import SupportTools
 from refund_agent.turn import Agent, RunsTurns
 from refund_agent.wiring import Stores, TurnHints, open_journal
@@ -70,7 +71,7 @@ def build_agents(
         journal=journal,
         rewriter=_rewriter(settings, stores, recorder),
     )
-    approved = ApprovedRefund(
+    approved = ApprovalAgent(
         approvals, orders.eligibility, refunds, conversations, orders.orders, stores.turns
     )
     return {"support": recorder.agent(support), "approval": recorder.agent(approved)}

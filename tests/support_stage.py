@@ -15,6 +15,7 @@ from refund_agent.adapters.sql_orders import SqlOrderRefunds, SqlOrders
 from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.adapters.sql_sweeps import SqlSweeps
 from refund_agent.adapters.sql_turns import SqlTurns
+from refund_agent.approval_agent import ApprovalAgent
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval
 from refund_agent.eligibility import Eligibility
@@ -30,7 +31,7 @@ from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
 from refund_agent.runner import DeliveryEnding, Runner
 from refund_agent.seeds import Seeds, plant, read_seeds
-from refund_agent.support_agent import ApprovedRefund, SupportAgent
+from refund_agent.support_agent import SupportAgent
 from refund_agent.support_desk import SupportDesk
 from refund_agent.support_tools import SupportTools
 from refund_agent.sweeper import Sweeper
@@ -169,7 +170,7 @@ class SupportStage:
             journal=self.journal,
             rewriter=self.rewriter,
         )
-        approved = ApprovedRefund(
+        approved = ApprovalAgent(
             self.approvals, self.eligibility, refunds, self.conversations, self.orders, self.turns
         )
         agents = {"support": recorder.agent(support), "approval": recorder.agent(approved)}

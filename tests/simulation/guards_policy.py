@@ -13,6 +13,7 @@ ORDER_ROWS = "adapters.sql_order_rows"
 LEDGER = "adapters.sql_ledger"
 TOOLS = "support_tools"
 AGENT = "support_agent"
+APPROVAL_AGENT = "approval_agent"
 DESK = "support_desk"
 REPLIES = "replies"
 
@@ -71,7 +72,7 @@ POLICY_GUARDS = (
     ),
     code(
         "an approved refund is still judged",
-        AGENT,
+        APPROVAL_AGENT,
         (
             "make_check=lambda: self.eligibility.check_at_claim(",
             "make_check=lambda: (lambda *_, **__: lambda _: Approved(amount_cents, ''))(",
@@ -84,7 +85,7 @@ POLICY_GUARDS = (
     ),
     code(
         "an approval is bound to its arguments",
-        AGENT,
+        APPROVAL_AGENT,
         ('if approval.state != "approved" or not approval.is_intact:', "if False:"),
         caught_by=(
             "an approved refund is what was approved",

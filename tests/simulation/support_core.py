@@ -77,15 +77,16 @@ class SupportCore(Core):
             turns=turns,
             clock=clock,
         )
-        of_agents = self._modules["refund_agent.support_agent"]
-        support = of_agents.SupportAgent(
+        support = self._modules["refund_agent.support_agent"].SupportAgent(
             loop=loop,
             conversations=conversations,
             orders=orders,
             limiter=MoodyLimiter(self.stage),
             journal=journal,
         )
-        approved = of_agents.ApprovedRefund(approvals, eligibility, refunds, conversations, orders, turns)
+        approved = self._modules["refund_agent.approval_agent"].ApprovalAgent(
+            approvals, eligibility, refunds, conversations, orders, turns
+        )
         return {"support": recorder.agent(support), "approval": recorder.agent(approved)}
 
 
