@@ -26,7 +26,7 @@ from refund_agent.adapters.system_figures import SystemFigures
 from refund_agent.doctor import Finding, LiveCheck, judge_maxmemory_policy, judge_migration
 from refund_agent.journal import TurnJournal
 from refund_agent.loop import Loop
-from refund_agent.ports import Queue, Signals
+from refund_agent.ports import Hints, Ledger, Queue, Signals
 from refund_agent.prompts import REFUND_CHAT
 from refund_agent.refunds import Refunds
 from refund_agent.retention import Retention
@@ -190,13 +190,12 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
 ) -> WorkerParts:
     """Build one worker process's parts; `agents` are those beside refund chat, `chores` go with a sweep."""
     hints = TurnHints(stores.signals, send_phase)
-    audit = RedisAudit(stores.redis)
     sweeps = SqlSweeps(
         stores.database,
         lease_seconds=settings.lease_seconds,
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )
-    loop = _refund_chat_loop(settings, stores, audit=audit, hints=hints)
+    loop = _refund_chat_loop(settings, stores, hints=hints)
     return WorkerParts(
         runner=Runner(
             turns=stores.turns,
@@ -208,7 +207,7 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
             sweeps=sweeps,
             turns=stores.turns,
             queue=queue,
-            audit=audit,
+            audit=RedisAudit(stores.redis),
             hints=hints,
             journal=open_journal(stores),
         ),
@@ -219,20 +218,25 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
     )
 
 
-def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, hints: TurnHints) -> Loop:
-    """Build the loop of the refund chat: one tool, one pinned model."""
-    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
-
-    refunds = Refunds(
-        ledger=SqlLedger(stores.database),
+def build_refunds(settings: Settings, stores: Stores, *, ledger: Ledger, hints: Hints) -> Refunds:
+    """Build the only code that moves money: every agent's goes to the same payments service."""
+    return Refunds(
+        ledger=ledger,
         payments=HttpPayments(
             settings.payments_url, settings.payments_token, settings.payments_timeout_seconds
         ),
-        audit=audit,
+        audit=RedisAudit(stores.redis),
         hints=hints,
         clock=stores.clock,
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )
+
+
+def _refund_chat_loop(settings: Settings, stores: Stores, *, hints: Hints) -> Loop:
+    """Build the loop of the refund chat: one tool, one pinned model."""
+    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
+
+    refunds = build_refunds(settings, stores, ledger=SqlLedger(stores.database), hints=hints)
     return Loop(
         instructions=REFUND_CHAT,
         model=OpenAIModel(
