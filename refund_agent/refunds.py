@@ -39,6 +39,8 @@ from refund_agent.turn import Turn
 log = structlog.stdlib.get_logger(__name__)
 
 SETTLE_PAUSE_SECONDS = 0.5
+MAX_SETTLE_TRIES = 7200
+"""More than fit before any deadline, which is an hour away at most: it is the deadline that ends them."""
 CLAIM_MARGIN_SECONDS = 1.0
 """A claim needs the payments time-out plus this before the deadline, so that no deadline cuts a send."""
 SEND_WITHIN_SECONDS = 5.0
@@ -148,14 +150,16 @@ class Refunds:
 
     def _settle(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
         """Outlast a database that is away, within the turn; then the row stays `claimed` for the sweeper."""
-        while True:
+        for tried in range(1, MAX_SETTLE_TRIES + 1):
             try:
                 return self._settle_once(turn, claimed, answer)
             except StoreUnavailable:
-                if self._clock.monotonic() + SETTLE_PAUSE_SECONDS >= turn.deadline:
+                too_late = self._clock.monotonic() + SETTLE_PAUSE_SECONDS >= turn.deadline
+                if too_late or tried == MAX_SETTLE_TRIES:
                     log.exception("refund_not_settled", turn_id=turn.id, **_gist(answer))
                     raise
             self._clock.sleep(SETTLE_PAUSE_SECONDS)
+        raise AssertionError("the last try returned or raised")
 
     def _settle_once(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
         settled = self._ledger.settle(claimed, epoch=turn.epoch, answer=answer)
