@@ -75,7 +75,6 @@ _EVENTS = (
         _part(events.c.at_ms),
         _turns_with(_says("approved")).label("allowed"),
         _turns_with(_says("denied")).label("denied"),
-        _turns_with(_says("escalated") | _says("needs_approval")).label("to_a_person"),
         _turns_with(events.c.kind == "flag").label("flagged"),
         _turns_with(events.c.kind == "correction").label("corrected"),
     )
