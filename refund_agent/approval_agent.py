@@ -71,7 +71,7 @@ class ApprovalAgent:
             call=CallPosition(0, 0),
             order_id=order_id,
             amount_cents=amount_cents,
-            make_check=lambda: self.eligibility.check_at_claim(
+            make_check=lambda: self.eligibility.make_claim_check(
                 customer_id, order_id, amount_cents, approved_by_person=True
             ),
         )

@@ -62,14 +62,14 @@ def check_live(checks: Mapping[str, LiveCheck]) -> list[Finding]:
     return [finding for name, ask in checks.items() if (finding := _ask(name, ask))]
 
 
-def refuses(findings: Iterable[Finding]) -> list[Finding]:
+def refusals(findings: Iterable[Finding]) -> list[Finding]:
     """Return those that start-up does not accept."""
     return [finding for finding in findings if finding.severity == "refuse"]
 
 
 def refuse_unsafe(settings: Settings, others: Iterable[Finding] = ()) -> None:
     """Raise `UnsafeConfiguration`, naming all that is unsafe in the settings and in `others`."""
-    unsafe = refuses([*check(settings), *others])
+    unsafe = refusals([*check(settings), *others])
     if unsafe:
         raise UnsafeConfiguration("\n".join(["this configuration is unsafe:", *map(str, unsafe)]))
 

@@ -7,7 +7,7 @@ from refund_agent.limits import Limiter
 from refund_agent.loop import Loop
 from refund_agent.orders import Orders, currency_of
 from refund_agent.outcomes import Replied, Superseded, TurnOutcome
-from refund_agent.replies import Reply, honest
+from refund_agent.replies import Reply, honest_reply
 from refund_agent.rewriting import Rewriter
 from refund_agent.turn import AssistantMessage, Message, ToolResult, Turn
 
@@ -75,7 +75,7 @@ class SupportAgent:
 
     def _honest(self, turn: Turn, text: str) -> Reply:
         refund = turn.refund if turn.refund_attempted else None
-        return honest(
+        return honest_reply(
             text,
             messages=turn.messages,
             refund=refund,

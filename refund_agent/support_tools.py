@@ -172,7 +172,7 @@ class SupportTools:
             call=call,
             order_id=order_id,
             amount_cents=amount_cents,
-            make_check=lambda: self._eligibility.check_at_claim(turn.user_id, order_id, amount_cents),
+            make_check=lambda: self._eligibility.make_claim_check(turn.user_id, order_id, amount_cents),
             refused=lambda decision: self._refused(turn, order_id, decision),
         )
 

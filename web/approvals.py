@@ -12,7 +12,7 @@ from refund_agent.approvals import Approval, ApprovalState, Decided, NoSuchAppro
 from refund_agent.ports import StoreUnavailable
 from web.body import StrictJsonParser
 from web.identity import require_staff
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, Problem, Refused, respond
 from web.schemas import ApprovalDecision
@@ -58,8 +58,8 @@ def blueprint(desk: ApprovalDesk) -> Any:  # noqa: ANN401 - flask-smorest is not
     routes.ARGUMENTS_PARSER = StrictJsonParser()
     deciding = routes.arguments(ApprovalDecision, location="json")(decide)
     for rule, view, method in (
-        (f"{TURN_ROUTES}approvals", waiting, "GET"),
-        (f"{TURN_ROUTES}approvals/<uuid:approval_id>", deciding, "POST"),
+        (f"{API_ROOT}approvals", waiting, "GET"),
+        (f"{API_ROOT}approvals/<uuid:approval_id>", deciding, "POST"),
     ):
         documented = routes.doc(security=[{"portalToken": []}])(view)
         routes.add_url_rule(rule, view_func=documented, methods=[method])

@@ -17,7 +17,7 @@ from refund_agent.notices import entry_in, reply_in, without_status_line
 from refund_agent.ports import StoreUnavailable
 from web.body import StrictJsonParser
 from web.identity import require_customer, require_identity, require_staff
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
 from web.problems import NOT_READABLE, Problem, Refused, respond
@@ -35,7 +35,7 @@ def blueprint(conversations: Conversations) -> Any:  # noqa: ANN401 - flask-smor
     reader, staff = _Reader(conversations), _StaffDesk(conversations)
     routes: Any = Blueprint("conversations", __name__, description="Conversations of the support agent.")
     routes.ARGUMENTS_PARSER = StrictJsonParser()
-    path = f"{TURN_ROUTES}conversations"
+    path = f"{API_ROOT}conversations"
     one = f"{path}/<uuid:conversation_id>"
     told: Any = routes.doc(parameters=[ACCEPT_LANGUAGE])(reader.one)
     for rule, name, view, method in (

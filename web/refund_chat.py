@@ -11,7 +11,7 @@ from refund_agent.facade import Started
 from refund_agent.turn import NewTurn
 from web.body import StrictJsonParser
 from web.idempotency import HEADER, MAX_KEY_LENGTH, fingerprint, read_key
-from web.ids import SANE_REQUEST_ID, TURN_ROUTES, adopt_turn_id, request_id, turn_id
+from web.ids import API_ROOT, SANE_REQUEST_ID, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
 from web.problems import CONTENT_TYPE, mark_taken
 from web.render import render
@@ -85,7 +85,7 @@ def _accepted(started: Started) -> Response:
     adopt_turn_id(started.turn_id)
     answer = jsonify({"turn_id": started.turn_id})
     answer.status_code = 202
-    answer.headers["Location"] = f"{TURN_ROUTES}turns/{started.turn_id}"
+    answer.headers["Location"] = f"{API_ROOT}turns/{started.turn_id}"
     answer.headers["Preference-Applied"] = "respond-async"
     return answer
 
@@ -129,5 +129,5 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
             headers=TURN_ID,
         )(view)
     view = routes.doc(security=[{"portalToken": []}], parameters=[REQUEST_ID, IDEMPOTENCY_KEY, PREFER])(view)
-    routes.add_url_rule(f"{TURN_ROUTES}refund-chat", view_func=view, methods=["POST"])
+    routes.add_url_rule(f"{API_ROOT}refund-chat", view_func=view, methods=["POST"])
     return routes

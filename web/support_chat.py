@@ -24,7 +24,7 @@ from web.body import StrictJsonParser
 from web.conversations import NO_SUCH_CONVERSATION
 from web.idempotency import fingerprint, read_key
 from web.identity import require_customer
-from web.ids import TURN_ROUTES, adopt_turn_id, request_id, turn_id
+from web.ids import API_ROOT, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
 from web.problems import RETRY_AFTER, Problem, Refused, mark_taken, respond
@@ -64,7 +64,7 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
     documented: Any = routes.arguments(SupportChatRequest, location="json")(chat)
     documented = routes.response(200, SupportChatReply, description="The agent's reply.")(documented)
     documented = routes.doc(security=[{"portalToken": []}], parameters=[ACCEPT_LANGUAGE])(documented)
-    routes.add_url_rule(f"{TURN_ROUTES}chat", view_func=documented, methods=["POST"])
+    routes.add_url_rule(f"{API_ROOT}chat", view_func=documented, methods=["POST"])
     return routes
 
 

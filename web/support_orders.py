@@ -11,7 +11,7 @@ from refund_agent.policy import Approved, Denied
 from refund_agent.policy_text import say
 from refund_agent.ports import StoreUnavailable
 from web.identity import require_customer
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, Problem, Refused
 
@@ -30,7 +30,7 @@ def blueprint(eligibility: Eligibility) -> Any:  # noqa: ANN401 - flask-smorest 
 
     routes: Any = Blueprint("orders", __name__, description="The signed-in customer's orders.")
     documented = routes.doc(security=[{"portalToken": []}])(orders)
-    routes.add_url_rule(f"{TURN_ROUTES}orders", view_func=documented, methods=["GET"])
+    routes.add_url_rule(f"{API_ROOT}orders", view_func=documented, methods=["GET"])
     return routes
 
 

@@ -88,7 +88,7 @@ def claim(
     customer_id: str = "c-1",
     order_id: str = "A1",
 ) -> ClaimAnswer:
-    check = (at or desk(stores)).check_at_claim(customer_id, order_id, cents)
+    check = (at or desk(stores)).make_claim_check(customer_id, order_id, cents)
     return stores.ledger.claim(
         turn or stores.running(), call=CALL, order_id=order_id, amount_cents=cents, check=check
     )
@@ -132,7 +132,7 @@ def test_a_refusal_leaves_nothing_and_is_no_attempt(stores: Stores) -> None:
 def test_an_order_that_is_gone_by_the_time_of_the_claim_is_refused_as_one_that_never_was(
     stores: Stores, order: Order
 ) -> None:
-    check = desk(stores).check_at_claim("c-1", order.id, 100)
+    check = desk(stores).make_claim_check("c-1", order.id, 100)
     turn = stores.running()
     with stores.database.transaction() as tx:
         tx.execute(delete(orders).where(orders.c.id == order.id))
@@ -145,7 +145,7 @@ def test_an_order_that_is_gone_by_the_time_of_the_claim_is_refused_as_one_that_n
 def test_facts_that_changed_after_they_were_looked_at_are_read_again(stores: Stores, order: Order) -> None:
     at = desk(stores)
     assert isinstance(at.decide("c-1", "A1", 100), Approved)
-    check = at.check_at_claim("c-1", "A1", 100)
+    check = at.make_claim_check("c-1", "A1", 100)
     with stores.database.transaction() as tx:
         tx.execute(update(orders).where(orders.c.id == order.id).values(final_sale=True))
     answer = stores.ledger.claim(stores.running(), call=CALL, order_id="A1", amount_cents=100, check=check)
@@ -197,7 +197,7 @@ def test_a_turn_that_was_decided_is_told_so_before_any_policy(stores: Stores) ->
         call=CallPosition(2, 0),
         order_id="B2",
         amount_cents=1,
-        check=desk(stores).check_at_claim("c-1", "B2", 1),
+        check=desk(stores).make_claim_check("c-1", "B2", 1),
     )
     assert again == AlreadyDecided(first.record)
 
@@ -244,7 +244,7 @@ def race(database: Database, racing: Sequence[Turn], at: Eligibility, cents: int
     ledger, start = SqlLedger(database), Barrier(len(racing))
 
     def one(turn: Turn) -> ClaimAnswer:
-        check = at.check_at_claim("c-1", "A1", cents)
+        check = at.make_claim_check("c-1", "A1", cents)
         start.wait()
         for _ in range(20):
             try:

@@ -74,7 +74,7 @@ POLICY_GUARDS = (
         "an approved refund is still judged",
         APPROVAL_AGENT,
         (
-            "make_check=lambda: self.eligibility.check_at_claim(",
+            "make_check=lambda: self.eligibility.make_claim_check(",
             "make_check=lambda: (lambda *_, **__: lambda _: Approved(amount_cents, ''))(",
         ),
         (

@@ -58,7 +58,7 @@ def issue(desk: Desk, shop: Shop, turn: Turn, cents: int, *, customer_id: str = 
         call=CallPosition(1, 0),
         order_id="A1",
         amount_cents=cents,
-        make_check=lambda: asking(shop).check_at_claim(customer_id, "A1", cents),
+        make_check=lambda: asking(shop).make_claim_check(customer_id, "A1", cents),
     )
 
 
@@ -104,7 +104,7 @@ def test_orders_that_cannot_be_asked_are_never_eligible(desk: Desk, shop: Shop) 
 @pytest.mark.fault(250)
 def test_the_ledger_is_read_at_the_claim_and_not_when_the_check_was_made(desk: Desk, shop: Shop) -> None:
     first, second = desk.begin("turn-1"), desk.begin("turn-2")
-    check = asking(shop).check_at_claim("c-1", "A1", 50_000)
+    check = asking(shop).make_claim_check("c-1", "A1", 50_000)
     assert issue(desk, shop, first, 50_000) == {
         "refund_id": "re-1",
         "status": "succeeded",

@@ -16,8 +16,8 @@ from refund_agent.inspection import (
     TooEarly,
 )
 from web.console import fields
-from web.console.held import read_held
 from web.console.pages import Pages, lead_to, unless_same
+from web.console.shown_cards import read_held
 from web.console.writing import write_time
 from web.identity import require_staff
 from web.kinds import Kind
