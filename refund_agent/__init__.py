@@ -30,7 +30,8 @@ The policy decides about refunds: `policy` is its rules as functions, `policies`
 policy about them, `seeds` are orders to try it on.
 
 Conversations and approvals: `conversations` is what was said, `transcripts` what the model is given of it,
-`retention` what is forgotten. `approvals` are refunds that wait for a person, `approval_desk` decides.
+`retention` what is forgotten. `approvals` are refunds that wait for a person, `approval_desk` decides, and
+`approval_agent` sends what was approved.
 
 What a turn tells while it runs: `recorder` wraps the ports, and `journal` keeps the events.
 

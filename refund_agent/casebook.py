@@ -52,7 +52,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseSummary:
     """A conversation with its turns, or one turn without a conversation. Times are ms of database time.
 
     `outcome` and `said`, the customer's words, are those of the newest turn. `rules` are the policy's
@@ -86,7 +86,7 @@ class CasePage:
     `searched_to_ms` is set when the search stopped at its limit of rows: nothing older was looked at yet.
     """
 
-    cases: tuple[Case, ...]
+    cases: tuple[CaseSummary, ...]
     following: Mark | None
     searched_to_ms: int | None = None
 

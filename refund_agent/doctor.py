@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from refund_agent.refunds import SPARE_SECONDS
+from refund_agent.refunds import CLAIM_MARGIN_SECONDS
 from refund_agent.settings import Settings
 
 Severity: TypeAlias = Literal["refuse", "warn", "note"]
@@ -62,14 +62,14 @@ def check_live(checks: Mapping[str, LiveCheck]) -> list[Finding]:
     return [finding for name, ask in checks.items() if (finding := _ask(name, ask))]
 
 
-def refuses(findings: Iterable[Finding]) -> list[Finding]:
+def refusals(findings: Iterable[Finding]) -> list[Finding]:
     """Return those that start-up does not accept."""
     return [finding for finding in findings if finding.severity == "refuse"]
 
 
 def refuse_unsafe(settings: Settings, others: Iterable[Finding] = ()) -> None:
     """Raise `UnsafeConfiguration`, naming all that is unsafe in the settings and in `others`."""
-    unsafe = refuses([*check(settings), *others])
+    unsafe = refusals([*check(settings), *others])
     if unsafe:
         raise UnsafeConfiguration("\n".join(["this configuration is unsafe:", *map(str, unsafe)]))
 
@@ -121,7 +121,7 @@ def _deadline_on_heroku(settings: Settings) -> Finding | None:
 
 
 def _deadline_too_short_for_a_refund(settings: Settings) -> Finding | None:
-    needed = settings.payments_timeout_seconds + SPARE_SECONDS + COMPLETION_NEEDS_SECONDS
+    needed = settings.payments_timeout_seconds + CLAIM_MARGIN_SECONDS + COMPLETION_NEEDS_SECONDS
     if settings.turn_deadline_seconds >= needed:
         return None
     return Finding(

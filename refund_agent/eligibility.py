@@ -1,6 +1,6 @@
 """What may be refunded of an order: the facts gathered, and the policy asked.
 
-Asking moves nothing and promises nothing: the claim asks again, under its lock, by `check_at_claim`.
+Asking moves nothing and promises nothing: the claim asks again, under its lock, by `make_claim_check`.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class Eligibility:
 
         return [judge(order) for order in orders]
 
-    def check_at_claim(
+    def make_claim_check(
         self, customer_id: str, order_id: str, amount_cents: int, *, approved_by_person: bool = False
     ) -> PolicyCheck:
         """Make the check that a claim runs inside its transaction; give it to the claim at once."""

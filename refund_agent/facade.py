@@ -32,10 +32,10 @@ from refund_agent.turn import NewTurn, TurnRecord
 
 log = structlog.stdlib.get_logger(__name__)
 
-READ_TRIES = 4
-READ_SECONDS = 2.0
+GIVE_UP_TRIES = 4
+GIVE_UP_SECONDS = 2.0
 """No further try begins after this: with the database frozen one takes up to 6 s, and somebody waits."""
-READ_PAUSE_SECONDS = 0.5
+GIVE_UP_PAUSE_SECONDS = 0.5
 MAX_WAKE_UPS = 1000
 """A wake-up is only a hint; this bounds how many false ones a request follows."""
 
@@ -78,7 +78,7 @@ class StillRunning:
     turn_id: str
 
 
-Ask: TypeAlias = (
+AskAnswer: TypeAlias = (
     TurnRecord
     | Replayed
     | KeyReused
@@ -103,7 +103,7 @@ class Facade:
         self._clock = clock
         self._deadline_seconds = deadline_seconds
 
-    def ask(self, new: NewTurn) -> Ask:
+    def ask(self, new: NewTurn) -> AskAnswer:
         """Run one turn and wait until it has ended, at most until the deadline; then it is ended here.
 
         Without an ended turn, the answer says why: nothing was stored, or what was cannot be read or runs on.
@@ -122,7 +122,7 @@ class Facade:
             case _:
                 assert_never(stored)
 
-    def start(self, new: NewTurn) -> Started | Ask:
+    def start(self, new: NewTurn) -> Started | AskAnswer:
         """Start one turn and return at once; its end is read from its row."""
         stored = self._store(new)
         match stored:
@@ -164,7 +164,7 @@ class Facade:
             log.warning("turn_not_marked_queued", turn_id=turn_id)
         return None
 
-    def _join(self, turn_id: str, deadline: float) -> Ask:
+    def _join(self, turn_id: str, deadline: float) -> AskAnswer:
         """Wait for a turn that another request with the same key has started."""
         with self._waiting_room.seat(turn_id) as seat:
             if ended := self._find_ended(turn_id):
@@ -175,12 +175,12 @@ class Facade:
         """Stop waiting for somebody else's turn: it is ended only when its time is over."""
         if self._clock.monotonic() < deadline:
             return self._find_ended(turn_id) or StillRunning(turn_id)
-        return self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)
+        return self._give_up(turn_id, DeadlinePassed(), tries=GIVE_UP_TRIES)
 
     def _wait(self, seat: Seat, turn_id: str, deadline: float) -> TurnRecord | Unreadable:
         """Wait until the turn has ended; at the deadline, or when the process stops, end it."""
         ended = self._await_end(seat, turn_id, deadline)
-        return ended or self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)
+        return ended or self._give_up(turn_id, DeadlinePassed(), tries=GIVE_UP_TRIES)
 
     def _await_end(self, seat: Seat, turn_id: str, deadline: float) -> TurnRecord | None:
         """Wait until the turn has ended; None at the deadline, or when the process stops."""
@@ -200,12 +200,12 @@ class Facade:
 
     def _give_up(self, turn_id: str, outcome: TurnOutcome, *, tries: int) -> TurnRecord | Unreadable:
         """End the turn with `outcome` unless it has ended already; return what stands."""
-        last_try_at = self._clock.monotonic() + READ_SECONDS
+        last_try_at = self._clock.monotonic() + GIVE_UP_SECONDS
         for attempt in range(tries):
             try:
                 return self._turns.give_up(turn_id, outcome)
             except StoreUnavailable:
                 if attempt + 1 == tries or self._clock.monotonic() >= last_try_at:
                     break
-                self._clock.sleep(READ_PAUSE_SECONDS)
+                self._clock.sleep(GIVE_UP_PAUSE_SECONDS)
         return Unreadable(turn_id)

@@ -16,7 +16,7 @@ from refund_agent.turn import Message
 
 log = structlog.stdlib.get_logger(__name__)
 
-LEAST_SECONDS: Final = 1.0
+LEAST_FALLBACK_SECONDS: Final = 1.0
 """With less of the completion's time left, the second provider is not asked."""
 
 
@@ -45,7 +45,7 @@ class FallbackModel:
         ends_at = self._clock.monotonic() + timeout_seconds
         answer = self._first.complete(messages, tools, request_id=request_id, timeout_seconds=timeout_seconds)
         left = ends_at - self._clock.monotonic()
-        if not isinstance(answer, CompletionFailed) or left < LEAST_SECONDS:
+        if not isinstance(answer, CompletionFailed) or left < LEAST_FALLBACK_SECONDS:
             return answer
         log.warning("provider_fell_back", reason=answer.reason, seconds_left=round(left, 1))
         second = self._second.complete(

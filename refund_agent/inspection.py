@@ -15,6 +15,14 @@ SWEPT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
+class SendAgain:
+    """Whether the customer's message could safely be sent again, and why."""
+
+    is_safe: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Inspected:
     """A turn with its times, in seconds of database time at the moment of asking.
 
@@ -41,22 +49,26 @@ class Inspected:
         is_overdue = self.left_seconds < -SWEPT_SECONDS
         return self.turn.state != "ended" and (is_overdue or self.worker_is_silent)
 
-    def rerun_verdict(self) -> tuple[bool, str]:
+    def send_again(self) -> SendAgain:
         """Whether a person could safely ask the customer to send the message again, and why."""
         refund = self.turn.refund
         if refund is not None and refund.state in {"claimed", "unknown"}:
-            return False, "a refund was requested and its outcome is not known: resolve it first"
+            return SendAgain(
+                is_safe=False, why="a refund was requested and its outcome is not known: resolve it first"
+            )
         if refund is not None and refund.state == "paid":
-            return False, "the refund was paid"
+            return SendAgain(is_safe=False, why="the refund was paid")
         if refund is not None and refund.review and self.late_answer:
-            return False, "payments' receipt came after somebody had answered that no money moved"
+            return SendAgain(
+                is_safe=False, why="payments' receipt came after somebody had answered that no money moved"
+            )
         if self.turn.state != "ended":
-            return False, "the turn has not ended: it may still send its refund"
-        return True, "the turn has ended and no money moved"
+            return SendAgain(is_safe=False, why="the turn has not ended: it may still send its refund")
+        return SendAgain(is_safe=True, why="the turn has ended and no money moved")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PersonsAnswer:
     """A person's answer to "did the money move?". `reference` is payments' own, when it did."""
 
     money_moved: bool
@@ -161,7 +173,7 @@ class Inspection(Protocol):
         """
         ...
 
-    def resolve(self, turn_id: str, verdict: Verdict) -> ResolveAnswer:
+    def resolve(self, turn_id: str, answer: PersonsAnswer) -> ResolveAnswer:
         """Save a person's answer about an unknown refund, once, and tell it in its conversation.
 
         Sends nothing.

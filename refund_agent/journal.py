@@ -34,7 +34,7 @@ EventKind: TypeAlias = Literal[
 """`ended` is not among them: the end of a turn is read from its row, whoever ended it."""
 
 MAX_BODY_CHARACTERS: Final = 8000
-MAX_DEPTH: Final = 6
+MAX_BODY_DEPTH: Final = 6
 MAX_ENTRIES: Final = 50
 _SHORTER: Final = (4000, 1000, 200)
 _TEXT_OF_NOTHING: Final[Mapping[str, object]] = {"cut": True}
@@ -163,11 +163,11 @@ def clean_body(body: Mapping[str, object]) -> dict[str, object]:
 
     What is too long is cut, its texts first, and the body then says `"cut": true`.
     """
-    whole = cast("dict[str, object]", _cleaned(body, MAX_BODY_CHARACTERS, MAX_DEPTH))
+    whole = cast("dict[str, object]", _cleaned(body, MAX_BODY_CHARACTERS, MAX_BODY_DEPTH))
     if _size(whole) <= MAX_BODY_CHARACTERS:
         return whole
     for longest in _SHORTER:
-        shorter = {**cast("dict[str, object]", _cleaned(body, longest, MAX_DEPTH)), **_TEXT_OF_NOTHING}
+        shorter = {**cast("dict[str, object]", _cleaned(body, longest, MAX_BODY_DEPTH)), **_TEXT_OF_NOTHING}
         if _size(shorter) <= MAX_BODY_CHARACTERS:
             return shorter
     return dict(_TEXT_OF_NOTHING)

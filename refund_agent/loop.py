@@ -16,7 +16,7 @@ from refund_agent.outcomes import (
     Superseded,
     TurnOutcome,
 )
-from refund_agent.ports import Clock, Completed, CompletionFailed, CompletionTimedOut, Events, Model, Turns
+from refund_agent.ports import Clock, Completed, CompletionFailed, CompletionTimedOut, Hints, Model, Turns
 from refund_agent.prices import add_cost
 from refund_agent.tools import Toolbox, error, tool_result
 from refund_agent.turn import MAX_ATTEMPTS, MAX_COMPLETIONS, SystemMessage, Turn
@@ -28,20 +28,20 @@ class Loop:
     def __init__(  # noqa: PLR0913 - the ports of the loop, all in sight
         self,
         *,
-        rules: SystemMessage,
+        instructions: SystemMessage,
         model: Model,
         toolbox: Toolbox,
         turns: Turns,
-        events: Events,
+        hints: Hints,
         clock: Clock,
         completion_timeout_seconds: float,
         backoff_seconds: float,
     ) -> None:
-        self._rules = rules
+        self._instructions = instructions
         self._model = model
         self._toolbox = toolbox
         self._turns = turns
-        self._events = events
+        self._hints = hints
         self._clock = clock
         self._completion_timeout_seconds = completion_timeout_seconds
         self._backoff_seconds = backoff_seconds
@@ -65,9 +65,9 @@ class Loop:
         turn.completions_used += 1
         if not self._turns.checkpoint(turn):
             return Superseded()
-        self._events.phase(turn.id, "thinking")
+        self._hints.phase(turn.id, "thinking")
         answer = self._model.complete(
-            [self._rules, *turn.history, *turn.messages],
+            [self._instructions, *turn.history, *turn.messages],
             self._toolbox.declarations,
             request_id=f"{turn.id}-{turn.completions_used}",
             timeout_seconds=min(self._completion_timeout_seconds, left),

@@ -12,7 +12,7 @@ MAX_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Customer:
+class Profile:
     """Who is signed in, as the shop knows them."""
 
     id: str
@@ -84,7 +84,7 @@ class Orders(Protocol):
         """Return at most `limit` of the customer's own orders, the latest delivered first."""
         ...
 
-    def customer(self, customer_id: str) -> Customer | None:
+    def profile(self, customer_id: str) -> Profile | None:
         """Return who this is, or None."""
         ...
 
@@ -99,3 +99,12 @@ class OrderRefunds(Protocol):
     def standing(self, order_ids: Collection[str]) -> Standing:
         """Return what has been refunded of these orders, and what day it is."""
         ...
+
+
+def currency_of(orders: Orders, customer_id: str, order_id: str) -> str:
+    """Return the order's currency, or nothing when it cannot be asked: the figure is told all the same."""
+    try:
+        order = orders.find(customer_id, order_id)
+    except OrdersUnavailable:
+        return ""
+    return "" if order is None else order.currency

@@ -30,12 +30,12 @@ WINDOWS: Final[Mapping[WindowName, Window]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class PeriodFigures:
     """The figures of one stretch of time.
 
-    `allowed`, `denied` and `to_a_person` count turns in which the policy said so at least once; `approvals`
-    are refunds that wait or waited for a decision, `handed_over` conversations given to a person. `paid` and
-    `unknown` count refunds by what their ledger row says now. `flagged` and `corrected` count turns.
+    `allowed` and `denied` count turns in which the policy said so at least once; `approvals` are refunds that
+    wait or waited for a decision, `handed_over` conversations given to a person. `paid` and `unknown` count
+    refunds by what their ledger row says now. `flagged` and `corrected` count turns.
     `cost_microdollars` is that of `priced_completions`: those of turns in which each one had a price.
     Times are of ended turns, from stored to ended; None when there is none.
     """
@@ -45,7 +45,6 @@ class Figures:
     replied: int = 0
     allowed: int = 0
     denied: int = 0
-    to_a_person: int = 0
     approvals: int = 0
     handed_over: int = 0
     paid: int = 0
@@ -66,8 +65,8 @@ class Overview:
 
     begins_at_ms: int
     part_ms: int
-    total: Figures
-    parts: tuple[Figures, ...]
+    total: PeriodFigures
+    parts: tuple[PeriodFigures, ...]
 
 
 class Overviews(Protocol):

@@ -241,7 +241,7 @@ class Sweeps(Protocol):
         ...
 
 
-class Events(Protocol):
+class Hints(Protocol):
     """Hints to whoever watches. Losing one changes nothing; no call raises or takes long."""
 
     def phase(self, turn_id: str, phase: str) -> None:

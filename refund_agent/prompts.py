@@ -20,7 +20,7 @@ REFUND_CHAT = SystemMessage(
 )
 
 
-REPLY_RULES = SystemMessage(
+REPLY_INSTRUCTIONS = SystemMessage(
     "You are given a shop assistant's answer to a customer. Say the same in plain, friendly words, briefly, "
     "in the same language.\n"
     "- Keep every fact, order id, amount and date exactly as it is; add none, and promise nothing.\n"
@@ -30,8 +30,8 @@ REPLY_RULES = SystemMessage(
 )
 
 
-def support_rules(rules: Rules) -> SystemMessage:
-    """Write the support agent's rules, with the policy as the code applies it."""
+def support_instructions(rules: Rules) -> SystemMessage:
+    """Write the support agent's instructions, with the policy as the code applies it."""
     return SystemMessage(
         "You are the refund assistant of an online shop, talking with a signed-in customer. You help with "
         "their orders and refunds, and with nothing else.\n"

@@ -31,7 +31,7 @@ from refund_agent.outcomes import (
 )
 from refund_agent.policy import PolicyCheck, Refusal
 from refund_agent.policy_text import say
-from refund_agent.ports import Audit, Clock, Events, Ledger, Payments, StoreUnavailable
+from refund_agent.ports import Audit, Clock, Hints, Ledger, Payments, StoreUnavailable
 from refund_agent.reasons import NO_TIME, NOT_CONFIRMED_YET
 from refund_agent.tools import Answer, IssueRefundArguments, Tool, error
 from refund_agent.turn import Turn
@@ -39,7 +39,9 @@ from refund_agent.turn import Turn
 log = structlog.stdlib.get_logger(__name__)
 
 SETTLE_PAUSE_SECONDS = 0.5
-SPARE_SECONDS = 1.0
+MAX_SETTLE_TRIES = 7200
+"""More than fit before any deadline, which is an hour away at most: it is the deadline that ends them."""
+CLAIM_MARGIN_SECONDS = 1.0
 """A claim needs the payments time-out plus this before the deadline, so that no deadline cuts a send."""
 SEND_WITHIN_SECONDS = 5.0
 """No request begins to leave later than this after its claim was asked for. A worker that was frozen must not
@@ -55,16 +57,16 @@ class Refunds:
         ledger: Ledger,
         payments: Payments,
         audit: Audit,
-        events: Events,
+        hints: Hints,
         clock: Clock,
         payments_timeout_seconds: float,
     ) -> None:
         self._ledger = ledger
         self._payments = payments
         self._audit = audit
-        self._events = events
+        self._hints = hints
         self._clock = clock
-        self._needed_seconds = payments_timeout_seconds + SPARE_SECONDS
+        self._needed_seconds = payments_timeout_seconds + CLAIM_MARGIN_SECONDS
 
     def tool(self) -> Tool:
         """Give the model its one dangerous tool."""
@@ -130,7 +132,7 @@ class Refunds:
 
     def _send_and_settle(self, turn: Turn, claimed: RefundRecord, *, send_by: float) -> RefundRecord:
         self._audit.mirror(claimed)
-        self._events.phase(turn.id, "asking-payments")
+        self._hints.phase(turn.id, "asking-payments")
         answer = self._send(claimed, send_by=send_by)
         settled = self._settle(turn, claimed, answer)
         self._audit.mirror(settled)
@@ -148,14 +150,16 @@ class Refunds:
 
     def _settle(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
         """Outlast a database that is away, within the turn; then the row stays `claimed` for the sweeper."""
-        while True:
+        for tried in range(1, MAX_SETTLE_TRIES + 1):
             try:
                 return self._settle_once(turn, claimed, answer)
             except StoreUnavailable:
-                if self._clock.monotonic() + SETTLE_PAUSE_SECONDS >= turn.deadline:
+                too_late = self._clock.monotonic() + SETTLE_PAUSE_SECONDS >= turn.deadline
+                if too_late or tried == MAX_SETTLE_TRIES:
                     log.exception("refund_not_settled", turn_id=turn.id, **_gist(answer))
                     raise
             self._clock.sleep(SETTLE_PAUSE_SECONDS)
+        raise AssertionError("the last try returned or raised")
 
     def _settle_once(self, turn: Turn, claimed: RefundRecord, answer: PaymentAnswer) -> RefundRecord:
         settled = self._ledger.settle(claimed, epoch=turn.epoch, answer=answer)

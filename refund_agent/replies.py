@@ -54,7 +54,7 @@ class Reply:
     corrections: tuple[str, ...] = field(default=())
 
 
-def honest(
+def honest_reply(
     text: str, *, messages: Sequence[Message], refund: RefundRecord | None, currency: str, escalated: bool
 ) -> Reply:
     """Return the reply to a turn: the model's true words, and the status line made from the ledger."""

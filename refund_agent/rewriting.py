@@ -12,7 +12,7 @@ import structlog
 from refund_agent.outcomes import Superseded
 from refund_agent.ports import Clock, Completed, CompletionFailed, CompletionTimedOut, Model, Turns
 from refund_agent.prices import add_cost
-from refund_agent.prompts import REPLY_RULES
+from refund_agent.prompts import REPLY_INSTRUCTIONS
 from refund_agent.replies import without_identifiers
 from refund_agent.turn import MAX_COMPLETIONS, Turn, UserMessage
 
@@ -20,13 +20,13 @@ log = structlog.stdlib.get_logger(__name__)
 
 LAST_COMPLETION: Final = MAX_COMPLETIONS - 1
 """The fifth is left to a turn that must be resumed: a rewording must not cost the reply itself."""
-SPARE_SECONDS: Final = 2.0
+ENDING_SECONDS: Final = 2.0
 """What is left of the turn's time for storing its end."""
-LEAST_SECONDS: Final = 1.0
+LEAST_REWORDING_SECONDS: Final = 1.0
 MAX_GROWTH: Final = 2
 MORE_CHARACTERS: Final = 200
 """A rewording is at most so many times as long as what it says again, and so many characters more."""
-_FIGURE: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class Rewriter:
@@ -44,15 +44,15 @@ class Rewriter:
         """Return the text in other words, or as it was. `Superseded`: this worker lost the turn."""
         words = without_identifiers(text).strip()
         seconds = min(
-            self._completion_timeout_seconds, turn.deadline - self._clock.monotonic() - SPARE_SECONDS
+            self._completion_timeout_seconds, turn.deadline - self._clock.monotonic() - ENDING_SECONDS
         )
-        if not words or turn.completions_used >= LAST_COMPLETION or seconds < LEAST_SECONDS:
+        if not words or turn.completions_used >= LAST_COMPLETION or seconds < LEAST_REWORDING_SECONDS:
             return text
         turn.completions_used += 1
         if not self._turns.checkpoint(turn):
             return Superseded()
         answer = self._model.complete(
-            [REPLY_RULES, UserMessage(words)],
+            [REPLY_INSTRUCTIONS, UserMessage(words)],
             (),
             request_id=f"{turn.id}-{turn.completions_used}",
             timeout_seconds=seconds,
@@ -75,7 +75,7 @@ class Rewriter:
         is_whole = bool(said) and not answer.truncated and not answer.message.tool_calls
         if not is_whole or len(said) > MAX_GROWTH * len(words) + MORE_CHARACTERS:
             return self._keep(turn, "", "it is no rewording")
-        if not figures(said) <= figures(words):
+        if not numbers_in(said) <= numbers_in(words):
             return self._keep(turn, "", "it has figures of its own")
         return said
 
@@ -84,6 +84,6 @@ class Rewriter:
         return text
 
 
-def figures(text: str) -> set[str]:
-    """Return every figure of a text: a rewording has no other."""
-    return set(_FIGURE.findall(text))
+def numbers_in(text: str) -> set[str]:
+    """Return every number in a text: a rewording has no other."""
+    return set(_NUMBER.findall(text))

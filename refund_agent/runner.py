@@ -9,7 +9,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from refund_agent.outcomes import Broken, ProviderFailed, Superseded, TurnOutcome
-from refund_agent.ports import Events, StoreUnavailable, Turns
+from refund_agent.ports import Hints, StoreUnavailable, Turns
 from refund_agent.turn import Agent, RunsTurns, Turn
 
 log = structlog.stdlib.get_logger(__name__)
@@ -36,12 +36,12 @@ class Runner:
         *,
         turns: Turns,
         agents: Mapping[Agent, RunsTurns],
-        events: Events,
+        hints: Hints,
         owner: str,
     ) -> None:
         self._turns = turns
         self._agents = agents
-        self._events = events
+        self._hints = hints
         self._owner = owner
         self._running: set[tuple[str, object]] = set()
 
@@ -82,7 +82,7 @@ class Runner:
             return outcome
         if not self._turns.end(turn, outcome):
             return Superseded()
-        self._events.ended(turn.id)
+        self._hints.ended(turn.id)
         why = {"reason": outcome.reason} if isinstance(outcome, ProviderFailed | Broken) else {}
         log.info("turn_ended", turn_id=turn.id, outcome=type(outcome).__name__, epoch=turn.epoch, **why)
         return outcome

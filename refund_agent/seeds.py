@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
-from refund_agent.orders import Customer, Order
+from refund_agent.orders import Order, Profile
 from refund_agent.outcomes import CallPosition, Claimed, Replied, Unknown
 from refund_agent.ports import Ledger, Turns
 from refund_agent.turn import NewTurn
@@ -42,14 +42,14 @@ class SeededOrder:
 class Seeds:
     """Everything that is planted."""
 
-    customers: tuple[Customer, ...]
+    customers: tuple[Profile, ...]
     orders: tuple[SeededOrder, ...]
 
 
 class SeedStore(Protocol):
     """Where customers and orders are kept."""
 
-    def put(self, customers: Sequence[Customer], orders: Sequence[Order], /) -> None:
+    def put(self, customers: Sequence[Profile], orders: Sequence[Order], /) -> None:
         """Write these, over what was there under their ids, in one transaction."""
         ...
 
@@ -57,7 +57,7 @@ class SeedStore(Protocol):
 def read_seeds(today: date) -> Seeds:
     """Return the seeds as they are on this day."""
     given = _read()
-    customers = tuple(Customer(one["id"], one["name"], one["email"]) for one in given["customers"])
+    customers = tuple(Profile(one["id"], one["name"], one["email"]) for one in given["customers"])
     return Seeds(customers, tuple(_seeded_order(one, today) for one in given["orders"]))
 
 

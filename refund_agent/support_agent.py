@@ -1,31 +1,18 @@
 """The support agent: the shared loop, with the conversation before it and an honest reply after it."""
 
-from dataclasses import dataclass
-
-import structlog
-
-from refund_agent.approvals import Approval, Approvals, announce_result, pause_seconds
 from refund_agent.conversations import Conversations
-from refund_agent.eligibility import Eligibility
 from refund_agent.injection import flags
 from refund_agent.journal import Journal
 from refund_agent.limits import Limiter
 from refund_agent.loop import Loop
-from refund_agent.notices import APPROVED_NOT_SENT
-from refund_agent.orders import Orders, OrdersUnavailable
-from refund_agent.outcomes import CallPosition, Replied, Superseded, TurnOutcome
-from refund_agent.ports import Turns
-from refund_agent.reasons import NOT_WHAT_WAS_APPROVED, REFUSED
-from refund_agent.refunds import Refunds
-from refund_agent.replies import Reply, honest, status_line
+from refund_agent.orders import Orders, currency_of
+from refund_agent.outcomes import Replied, Superseded, TurnOutcome
+from refund_agent.replies import Reply, honest_reply
 from refund_agent.rewriting import Rewriter
-from refund_agent.tools import Answer, error
 from refund_agent.turn import AssistantMessage, Message, ToolResult, Turn
 
-log = structlog.stdlib.get_logger(__name__)
-
-HANDED_OVER = '"handed_over": true'
-WAITING = '"waiting_for_approval_cents": '
+HAND_OVER_MARK = '"handed_over": true'
+WAITING_MARK = '"waiting_for_approval_cents": '
 """Only in the answer of a refund that became an approval: merely checking one promises nobody's decision."""
 
 
@@ -80,7 +67,7 @@ class SupportAgent:
     def _was_taken_over(self, turn: Turn) -> bool:
         """Whether a person took the conversation while the turn ran; its own hand-over is still told."""
         if any(
-            isinstance(message, ToolResult) and HANDED_OVER in message.content for message in turn.messages
+            isinstance(message, ToolResult) and HAND_OVER_MARK in message.content for message in turn.messages
         ):
             return False
         found = self._conversations.find(turn.conversation_id, customer_id=turn.user_id)
@@ -88,7 +75,7 @@ class SupportAgent:
 
     def _honest(self, turn: Turn, text: str) -> Reply:
         refund = turn.refund if turn.refund_attempted else None
-        return honest(
+        return honest_reply(
             text,
             messages=turn.messages,
             refund=refund,
@@ -97,73 +84,7 @@ class SupportAgent:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovedRefund:
-    """Sends a refund that a person approved: a turn whose id is the approval's, with no model in it.
-
-    A shop that is away uses up nobody's decision: as long as nothing was attempted the turn is put off, for
-    longer each time, until its deadline ends it. Each try judges and claims anew.
-    """
-
-    approvals: Approvals
-    eligibility: Eligibility
-    refunds: Refunds
-    conversations: Conversations
-    orders: Orders
-    turns: Turns
-
-    def run(self, turn: Turn) -> TurnOutcome | Superseded:
-        """Claim, send and settle once; say the result in the conversation. `Superseded` when put off, too."""
-        approval = self.approvals.find(turn.id)
-        if approval is None:
-            return Replied("refused: there is no such approved refund")
-        try:
-            answer = self._send(turn, approval)
-        except OrdersUnavailable:
-            return self._put_off(turn)
-        if isinstance(answer, Superseded):
-            return answer
-        if turn.refund is not None:
-            currency = currency_of(self.orders, approval.customer_id, approval.order_id)
-            told = status_line(turn.refund, currency)
-        else:
-            why = str(answer.get("error", REFUSED.say())).removeprefix("not sent: ")
-            told = APPROVED_NOT_SENT.say(reason=why)
-        self.conversations.add(approval.conversation_id, announce_result(approval, told))
-        return Replied(told)
-
-    def _put_off(self, turn: Turn) -> Superseded:
-        seconds = pause_seconds(turn.epoch)
-        log.warning("approved_refund_put_off", turn_id=turn.id, seconds=seconds)
-        self.turns.put_off(turn, seconds=seconds)
-        return Superseded()
-
-    def _send(self, turn: Turn, approval: Approval) -> Answer | Superseded:
-        if approval.state != "approved" or not approval.is_intact:
-            log.error("approval_not_intact", approval_id=approval.id, state=approval.state)
-            return error(NOT_WHAT_WAS_APPROVED.say())
-        customer_id, order_id, amount_cents = approval.customer_id, approval.order_id, approval.amount_cents
-        return self.refunds.issue(
-            turn,
-            call=CallPosition(0, 0),
-            order_id=order_id,
-            amount_cents=amount_cents,
-            make_check=lambda: self.eligibility.check_at_claim(
-                customer_id, order_id, amount_cents, approved_by_person=True
-            ),
-        )
-
-
-def currency_of(orders: Orders, customer_id: str, order_id: str) -> str:
-    """Return the order's currency, or nothing when it cannot be asked: the figure is told all the same."""
-    try:
-        order = orders.find(customer_id, order_id)
-    except OrdersUnavailable:
-        return ""
-    return "" if order is None else order.currency
-
-
 def _was_escalated(messages: list[Message]) -> bool:
     """Whether this turn sent a refund to a person."""
     answers = [m.content for m in messages if not isinstance(m, AssistantMessage)]
-    return any(WAITING in answer for answer in answers[1:])
+    return any(WAITING_MARK in answer for answer in answers[1:])

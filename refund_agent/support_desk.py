@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from refund_agent.conversations import Conversation, Conversations, Entry
-from refund_agent.facade import Ask, Started
+from refund_agent.facade import AskAnswer, Started
 from refund_agent.limits import Admission, Admitted, Asking, Limiter
 from refund_agent.outcomes import KeyReused
 from refund_agent.turn import NewTurn
@@ -49,13 +49,13 @@ class Asked:
     """A turn was asked for; `ask` is what became of it."""
 
     conversation_id: str
-    ask: Ask | Started
+    ask: AskAnswer | Started
 
 
 Said: TypeAlias = NoSuchConversation | WithPerson | Admission | Asked
 """`Admission`: why there was no room; nothing was stored."""
 
-Hand: TypeAlias = Callable[[NewTurn], Ask | Started]
+RunTurn: TypeAlias = Callable[[NewTurn], AskAnswer | Started]
 """The facade's `ask` or `start`."""
 
 
@@ -68,13 +68,13 @@ class SupportDesk:
     knows_key: Callable[[str], bool]
     """Whether an idempotency key has a turn: then the request is a retry, whatever has changed since."""
 
-    def say(self, message: CustomerMessage, hand: Hand) -> Said:
+    def say(self, message: CustomerMessage, run_turn: RunTurn) -> Said:
         """Find or begin the conversation, see that there is room, and hand the turn to the facade."""
         conversation = self._find(message)
         if message.conversation_id and conversation is None:
             return NoSuchConversation()
         if message.idempotency_key and self.knows_key(message.idempotency_key):
-            return self._ask(message, conversation, hand)
+            return self._ask(message, conversation, run_turn)
         if message.idempotency_key and (kept := self.conversations.find_entry(message.idempotency_key)):
             is_same = kept == (conversation.id if conversation else "", message.text)
             return (
@@ -87,9 +87,9 @@ class SupportDesk:
         admission = self._admit(message.customer_id, conversation)
         if not isinstance(admission, Admitted):
             return admission
-        return self._ask(message, conversation, hand)
+        return self._ask(message, conversation, run_turn)
 
-    def _ask(self, message: CustomerMessage, conversation: Conversation | None, hand: Hand) -> Asked:
+    def _ask(self, message: CustomerMessage, conversation: Conversation | None, run_turn: RunTurn) -> Asked:
         """Hand the turn over; a new conversation begins in the commit that stores its first turn."""
         conversation_id = conversation.id if conversation else _new_id(message)
         new = NewTurn(
@@ -102,7 +102,7 @@ class SupportDesk:
             agent="support",
             conversation_id=conversation_id,
         )
-        return Asked(conversation_id, hand(new))
+        return Asked(conversation_id, run_turn(new))
 
     def _find(self, message: CustomerMessage) -> Conversation | None:
         """Return the conversation that the message belongs to; a keyed one may have begun it before."""

@@ -33,7 +33,7 @@ MAX_REASON_LENGTH = 500
 UNAVAILABLE = "the orders cannot be looked up right now; nothing was decided and nothing was sent"
 
 
-Judged: TypeAlias = Callable[[Turn, CallPosition, Decision], object]
+NoteDecision: TypeAlias = Callable[[Turn, CallPosition, Decision], object]
 """Is told what the policy said to a tool that merely asked: more than the model is told."""
 
 
@@ -97,14 +97,14 @@ class SupportTools:
         refunds: Refunds,
         approvals: Approvals,
         conversations: Conversations,
-        judged: Judged = lambda _turn, _call, _decision: None,
+        note_decision: NoteDecision = lambda _turn, _call, _decision: None,
     ) -> None:
         self._orders = orders
         self._eligibility = eligibility
         self._refunds = refunds
         self._approvals = approvals
         self._conversations = conversations
-        self._judged = judged
+        self._note_decision = note_decision
 
     def toolbox(self) -> Toolbox:
         """Put the six tools together."""
@@ -145,8 +145,8 @@ class SupportTools:
         )
 
     def _profile(self, turn: Turn, _call: CallPosition, _: dict[str, Any]) -> Answer:
-        customer = self._orders.customer(turn.user_id)
-        return error("no profile was found") if customer is None else {"name": customer.name}
+        profile = self._orders.profile(turn.user_id)
+        return error("no profile was found") if profile is None else {"name": profile.name}
 
     def _list(self, turn: Turn, _call: CallPosition, _: dict[str, Any]) -> Answer:
         judged = self._eligibility.judged_orders(turn.user_id, limit=MAX_LISTED_ORDERS)
@@ -158,7 +158,7 @@ class SupportTools:
 
     def _check(self, turn: Turn, call: CallPosition, asked: dict[str, Any]) -> Answer:
         decision = self._eligibility.decide(turn.user_id, asked["order_id"], asked["amount_cents"])
-        self._judged(turn, call, decision)
+        self._note_decision(turn, call, decision)
         verdict = {Approved: "approved", Denied: "denied", Escalated: "needs_approval"}[type(decision)]
         rule = {} if isinstance(decision, Approved) else {"rule": decision.rule}
         return {"decision": verdict, **rule, "because": say(decision), "policy": decision.version}
@@ -172,7 +172,7 @@ class SupportTools:
             call=call,
             order_id=order_id,
             amount_cents=amount_cents,
-            make_check=lambda: self._eligibility.check_at_claim(turn.user_id, order_id, amount_cents),
+            make_check=lambda: self._eligibility.make_claim_check(turn.user_id, order_id, amount_cents),
             refused=lambda decision: self._refused(turn, order_id, decision),
         )
 

@@ -13,7 +13,7 @@ import structlog
 
 from refund_agent.journal import Journal
 from refund_agent.outcomes import Broken, DeadlinePassed, NotAccepted, TurnOutcome
-from refund_agent.ports import Audit, Events, Queue, QueueUnavailable, Sweeps, Turns
+from refund_agent.ports import Audit, Hints, Queue, QueueUnavailable, Sweeps, Turns
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -28,14 +28,14 @@ class Sweeper:
         turns: Turns,
         queue: Queue,
         audit: Audit,
-        events: Events,
+        hints: Hints,
         journal: Journal,
     ) -> None:
         self._sweeps = sweeps
         self._turns = turns
         self._queue = queue
         self._audit = audit
-        self._events = events
+        self._hints = hints
         self._journal = journal
 
     def sweep(self, *, silence_means_death: bool = True) -> None:
@@ -62,7 +62,7 @@ class Sweeper:
         for turn_id in turn_ids:
             if self._turns.give_up(turn_id, outcome, only_stored=only_stored).outcome != outcome:
                 continue  # something came first
-            self._events.ended(turn_id)
+            self._hints.ended(turn_id)
             log.error("turn_ended_by_sweeper", turn_id=turn_id, outcome=type(outcome).__name__)
 
     def _lapse_claims(self) -> None:

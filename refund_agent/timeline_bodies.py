@@ -52,7 +52,7 @@ def read_moment(event: Event) -> What:
         case "correction":
             return Corrected(text(body, "taken_out"))
         case "hand_off":
-            return HandedOff(text(body, "reason"))
+            return HandedOff()
         case _:
             return Noted(event.kind)
 

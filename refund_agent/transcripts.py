@@ -11,7 +11,7 @@ from refund_agent.turn import AssistantMessage, Message, ToolResult, UserMessage
 
 MAX_HISTORY_CHARACTERS = 48_000
 TRIMMED = '{"trimmed": true}'
-UNANSWERED = '{"error": "not run: the request ended before this call was answered"}'
+NOT_RUN = '{"error": "not run: the request ended before this call was answered"}'
 ATTEMPTED = (
     '{"error": "the request ended before this call was answered; a refund was attempted in it, and what '
     'became of it is not known here: do not promise anything and do not call it failed"}'
@@ -27,7 +27,7 @@ def finished(
     What a worker's death left unanswered is said to have not run only where nothing was attempted.
     """
     attempted = refund is not None and refund.state != "closed"
-    whole = _answer_all_calls(messages, ATTEMPTED if attempted else UNANSWERED)
+    whole = _answer_all_calls(messages, ATTEMPTED if attempted else NOT_RUN)
     text = outcome.text if isinstance(outcome, Replied) else NO_REPLY
     return [*whole, AssistantMessage(text)]
 

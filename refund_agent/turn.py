@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 from refund_agent.outcomes import CallPosition, RefundRecord, Superseded, TurnOutcome
 
 Agent: TypeAlias = Literal["refund_chat", "support", "approval"]
-"""Who answers a turn: each has its own rules, model and tools; loop, gate and ledger are the same."""
+"""Who answers a turn: each has its own instructions, model and tools; loop, gate and ledger are the same."""
 
 MAX_COMPLETIONS = 5
 MAX_ATTEMPTS = 2
@@ -17,7 +17,7 @@ MAX_ARGUMENTS_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class SystemMessage:
-    """The rules the model is given."""
+    """The instructions the model is given."""
 
     content: str
 

@@ -118,8 +118,6 @@ class Corrected:
 class HandedOff:
     """The conversation went to a person."""
 
-    reason: str
-
 
 @dataclass(frozen=True, slots=True)
 class Noted:

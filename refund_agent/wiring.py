@@ -30,7 +30,7 @@ from refund_agent.adapters.system_figures import SystemFigures
 from refund_agent.doctor import Finding, LiveCheck, judge_maxmemory_policy, judge_migration
 from refund_agent.journal import TurnJournal
 from refund_agent.loop import Loop
-from refund_agent.ports import Queue, Signals
+from refund_agent.ports import Hints, Ledger, Queue, Signals
 from refund_agent.prompts import REFUND_CHAT
 from refund_agent.refunds import Refunds
 from refund_agent.retention import Retention
@@ -65,8 +65,8 @@ class Stores:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEvents:
-    """Implements the port `Events`: phases go to whoever watches the workers, endings to who waits."""
+class TurnHints:
+    """Implements the port `Hints`: phases go to whoever watches the workers, endings to who waits."""
 
     signals: Signals
     send_phase: Callable[[str, str], None]
@@ -193,27 +193,26 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
     chores: Sequence[Callable[[], object]],
 ) -> WorkerParts:
     """Build one worker process's parts; `agents` are those beside refund chat, `chores` go with a sweep."""
-    events = TurnEvents(stores.signals, send_phase)
-    audit = RedisAudit(stores.redis)
+    hints = TurnHints(stores.signals, send_phase)
     sweeps = SqlSweeps(
         stores.database,
         lease_seconds=settings.lease_seconds,
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )
-    loop = _refund_chat_loop(settings, stores, audit=audit, events=events)
+    loop = _refund_chat_loop(settings, stores, hints=hints)
     return WorkerParts(
         runner=Runner(
             turns=stores.turns,
             agents={"refund_chat": loop, **agents},
-            events=events,
+            hints=hints,
             owner=settings.process_id,
         ),
         sweeper=Sweeper(
             sweeps=sweeps,
             turns=stores.turns,
             queue=queue,
-            audit=audit,
-            events=events,
+            audit=RedisAudit(stores.redis),
+            hints=hints,
             journal=open_journal(stores),
         ),
         sweeps=sweeps,
@@ -223,22 +222,27 @@ def build_worker(  # noqa: PLR0913 - a composition root takes what others built
     )
 
 
-def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, events: TurnEvents) -> Loop:
-    """Build the loop of the refund chat: one tool, one pinned model."""
-    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
-
-    refunds = Refunds(
-        ledger=SqlLedger(stores.database),
+def build_refunds(settings: Settings, stores: Stores, *, ledger: Ledger, hints: Hints) -> Refunds:
+    """Build the only code that moves money: every agent's goes to the same payments service."""
+    return Refunds(
+        ledger=ledger,
         payments=HttpPayments(
             settings.payments_url, settings.payments_token, settings.payments_timeout_seconds
         ),
-        audit=audit,
-        events=events,
+        audit=RedisAudit(stores.redis),
+        hints=hints,
         clock=stores.clock,
         payments_timeout_seconds=settings.payments_timeout_seconds,
     )
+
+
+def _refund_chat_loop(settings: Settings, stores: Stores, *, hints: Hints) -> Loop:
+    """Build the loop of the refund chat: one tool, one pinned model."""
+    from refund_agent.adapters.openai_model import OpenAIModel  # noqa: PLC0415 - 20 MB, for workers only
+
+    refunds = build_refunds(settings, stores, ledger=SqlLedger(stores.database), hints=hints)
     return Loop(
-        rules=REFUND_CHAT,
+        instructions=REFUND_CHAT,
         model=OpenAIModel(
             api_key=settings.openai_api_key or NO_KEY,
             base_url=settings.openai_base_url,
@@ -248,7 +252,7 @@ def _refund_chat_loop(settings: Settings, stores: Stores, *, audit: RedisAudit, 
         ),
         toolbox=Toolbox([refunds.tool()]),
         turns=stores.turns,
-        events=events,
+        hints=hints,
         clock=stores.clock,
         completion_timeout_seconds=settings.completion_timeout_seconds,
         backoff_seconds=settings.backoff_seconds,

@@ -3,23 +3,21 @@
 from collections.abc import Callable
 from datetime import date
 
-from refund_agent.adapters.http_payments import HttpPayments
-from refund_agent.adapters.redis_audit import RedisAudit
 from refund_agent.adapters.sql_approvals import SqlApprovals
 from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_ledger import SqlLedger
 from refund_agent.adapters.sql_totals import SqlTotals
+from refund_agent.approval_agent import ApprovalAgent
 from refund_agent.loop import Loop
-from refund_agent.ports import Events, Ledger, Queue
-from refund_agent.prompts import support_rules
+from refund_agent.ports import Queue
+from refund_agent.prompts import support_instructions
 from refund_agent.recorder import Recorder
-from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
 from refund_agent.settings import Settings
-from refund_agent.support_agent import ApprovedRefund, SupportAgent
+from refund_agent.support_agent import SupportAgent
 from refund_agent.support_tools import SupportTools
 from refund_agent.turn import Agent, RunsTurns
-from refund_agent.wiring import Stores, TurnEvents, open_journal
+from refund_agent.wiring import Stores, TurnHints, build_refunds, open_journal
 from refund_agent.wiring_orders import build_orders
 from refund_agent.wiring_support import (
     build_approval_desk,
@@ -37,27 +35,27 @@ def build_agents(
         return {}
     journal = open_journal(stores)
     recorder = Recorder(journal)
-    events = TurnEvents(stores.signals, send_phase)
+    hints = TurnHints(stores.signals, send_phase)
     orders, conversations = (
         build_orders(settings, stores.database, today=today),
         SqlConversations(stores.database),
     )
     approvals = SqlApprovals(stores.database)
-    refunds = _refunds(settings, stores, ledger=recorder.ledger(SqlLedger(stores.database)), events=events)
+    refunds = build_refunds(settings, stores, ledger=recorder.ledger(SqlLedger(stores.database)), hints=hints)
     tools = SupportTools(
         orders=orders.orders,
         eligibility=orders.eligibility,
         refunds=refunds,
         approvals=approvals,
         conversations=conversations,
-        judged=recorder.judged,
+        note_decision=recorder.judged,
     )
     loop = Loop(
-        rules=support_rules(orders.eligibility.rules),
+        instructions=support_instructions(orders.eligibility.rules),
         model=recorder.model(build_support_model(settings, stores)),
         toolbox=recorder.toolbox(tools.toolbox()),
         turns=stores.turns,
-        events=events,
+        hints=hints,
         clock=stores.clock,
         completion_timeout_seconds=settings.completion_timeout_seconds,
         backoff_seconds=settings.backoff_seconds,
@@ -70,7 +68,7 @@ def build_agents(
         journal=journal,
         rewriter=_rewriter(settings, stores, recorder),
     )
-    approved = ApprovedRefund(
+    approved = ApprovalAgent(
         approvals, orders.eligibility, refunds, conversations, orders.orders, stores.turns
     )
     return {"support": recorder.agent(support), "approval": recorder.agent(approved)}
@@ -94,17 +92,4 @@ def _rewriter(settings: Settings, stores: Stores, recorder: Recorder) -> Rewrite
         turns=stores.turns,
         clock=stores.clock,
         completion_timeout_seconds=settings.completion_timeout_seconds,
-    )
-
-
-def _refunds(settings: Settings, stores: Stores, *, ledger: Ledger, events: Events) -> Refunds:
-    return Refunds(
-        ledger=ledger,
-        payments=HttpPayments(
-            settings.payments_url, settings.payments_token, settings.payments_timeout_seconds
-        ),
-        audit=RedisAudit(stores.redis),
-        events=events,
-        clock=stores.clock,
-        payments_timeout_seconds=settings.payments_timeout_seconds,
     )

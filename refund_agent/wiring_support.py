@@ -37,7 +37,7 @@ def build_sign_in(settings: Settings, stores: Stores) -> SignIn | None:
     """Build what knows customers and staff; None when there is no support agent, or start-up refuses it."""
     support, tickets = settings.support, RedisTickets(stores.redis)
     findings = [*check_support(settings), *diagnose_orders(settings)]
-    if not support.enabled or doctor.refuses(findings):
+    if not support.enabled or doctor.refusals(findings):
         return None
     if support.auth_mode == "dev":
         secret = kept_secret(support.auth_dev_secret_file)

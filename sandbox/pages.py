@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from sandbox.answers import Reply
-from sandbox.payment_case import Refund
 from sandbox.payment_modes import MODES
+from sandbox.payment_parts import Refund
 
 SHOWN = 200
 HEADERS = (

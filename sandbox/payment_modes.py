@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from sandbox import broken
 from sandbox.answers import as_json
-from sandbox.payment_case import (
+from sandbox.payment_parts import (
     Mode,
     Moves,
     accept_late,
@@ -141,7 +141,7 @@ def _odd_successes() -> Iterator[Mode]:
         yield Mode(f"redirect-{status}-away", moves, f"{status} to redirect_url", redirect_away(status))
     for status in (202, 204, 205, 206):
         yield Mode(f"{status}", "yes", f"{status} and no body", bare(status))
-    yield Mode("202-receipt", "yes", "202 and a receipt", lambda case: as_json(case.receipt(), 202))
+    yield Mode("202-receipt", "yes", "202 and a receipt", lambda call: as_json(call.receipt(), 202))
     yield Mode("garbage-html", "yes", "200 and HTML", page(200))
     yield Mode("garbage-empty", "yes", "200 and an empty body", body(""))
     yield Mode("garbage-null", "yes", "200 and null", body("null"))

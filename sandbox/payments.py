@@ -15,8 +15,8 @@ from urllib.parse import parse_qs
 
 from sandbox import broken, pages
 from sandbox.answers import Answer, Delayed, Json, Raw, Reply, Request, as_json
-from sandbox.payment_case import Case, Mode, Pace, Refund
 from sandbox.payment_modes import MODES
+from sandbox.payment_parts import Mode, Pace, Refund, RefundCall
 
 REFUNDS_PATH = "/refunds"
 KEPT_REQUESTS = 10_000
@@ -151,14 +151,14 @@ class Payments:
                     return as_json({"detail": "expected order_id and a positive amount_cents"}, 422)
             for _ in range({"yes": 1, "twice": 2}.get(mode.moves, 0)):
                 self._move(refund)
-        case = Case(
+        call = RefundCall(
             refund.refund_id,
             cents,
             self.pace,
             first_on_connection=request.number == 1,
             move=lambda: self._move(refund),
         )
-        answer = mode.play(case)
+        answer = mode.play(call)
         if self.pace.delay_seconds and not isinstance(answer, Delayed):
             return Delayed(self.pace.delay_seconds, answer)
         return answer

@@ -143,7 +143,7 @@ class FakeAudit:
         return not self.is_away
 
 
-class FakeEvents:
+class FakeHints:
     """Keeps the hints that were given."""
 
     def __init__(self) -> None:

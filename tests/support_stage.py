@@ -15,6 +15,7 @@ from refund_agent.adapters.sql_orders import SqlOrderRefunds, SqlOrders
 from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.adapters.sql_sweeps import SqlSweeps
 from refund_agent.adapters.sql_turns import SqlTurns
+from refund_agent.approval_agent import ApprovalAgent
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval
 from refund_agent.eligibility import Eligibility
@@ -24,13 +25,13 @@ from refund_agent.loop import Loop
 from refund_agent.orders import Orders
 from refund_agent.outcomes import Replied
 from refund_agent.policy import Rules
-from refund_agent.ports import Completed, CompletionAnswer, Events
+from refund_agent.ports import Completed, CompletionAnswer, Hints
 from refund_agent.recorder import Recorder
 from refund_agent.refunds import Refunds
 from refund_agent.rewriting import Rewriter
 from refund_agent.runner import DeliveryEnding, Runner
 from refund_agent.seeds import Seeds, plant, read_seeds
-from refund_agent.support_agent import ApprovedRefund, SupportAgent
+from refund_agent.support_agent import SupportAgent
 from refund_agent.support_desk import SupportDesk
 from refund_agent.support_tools import SupportTools
 from refund_agent.sweeper import Sweeper
@@ -39,7 +40,7 @@ from tests.fake_events import FakeJournal
 from tests.fakes import (
     FakeAudit,
     FakeClock,
-    FakeEvents,
+    FakeHints,
     FakeModel,
     FakePayments,
     FakeQueue,
@@ -80,7 +81,7 @@ class SupportStage:
         rules: Rules = RULES,
         journal: Journal | None = None,
         orders: Orders | None = None,
-        events: Events | None = None,
+        hints: Hints | None = None,
     ) -> None:
         self.database = database
         self.clock = FakeClock()
@@ -88,7 +89,7 @@ class SupportStage:
         self.ledger = SqlLedger(database)
         self.payments, self.queue, self.limiter = FakePayments(), FakeQueue(), FakeLimiter()
         self.journal = journal or FakeJournal()
-        self.events = events or FakeEvents()
+        self.hints = hints or FakeHints()
         self.model = FakeModel()
         self.rewriter: Rewriter | None = None
         self.orders: Orders = orders or SqlOrders(database)
@@ -139,7 +140,7 @@ class SupportStage:
             ledger=recorder.ledger(self.ledger),
             payments=self.payments,
             audit=FakeAudit(),
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             payments_timeout_seconds=10.0,
         )
@@ -149,14 +150,14 @@ class SupportStage:
             refunds=refunds,
             approvals=self.approvals,
             conversations=self.conversations,
-            judged=recorder.judged,
+            note_decision=recorder.judged,
         )
         loop = Loop(
-            rules=prompts.support_rules(self.eligibility.rules),
+            instructions=prompts.support_instructions(self.eligibility.rules),
             model=recorder.model(self.model),
             toolbox=recorder.toolbox(tools.toolbox()),
             turns=self.turns,
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             completion_timeout_seconds=20.0,
             backoff_seconds=2.0,
@@ -169,11 +170,11 @@ class SupportStage:
             journal=self.journal,
             rewriter=self.rewriter,
         )
-        approved = ApprovedRefund(
+        approved = ApprovalAgent(
             self.approvals, self.eligibility, refunds, self.conversations, self.orders, self.turns
         )
         agents = {"support": recorder.agent(support), "approval": recorder.agent(approved)}
-        return Runner(turns=self.turns, agents=agents, events=self.events, owner=owner)  # type: ignore[arg-type]  # keys are Agents
+        return Runner(turns=self.turns, agents=agents, hints=self.hints, owner=owner)  # type: ignore[arg-type]  # keys are Agents
 
     def sweep(self) -> None:
         """Mend once what processes left behind."""
@@ -182,7 +183,7 @@ class SupportStage:
             turns=self.turns,
             queue=self.queue,
             audit=FakeAudit(),
-            events=FakeEvents(),
+            hints=FakeHints(),
             journal=self.journal,
         ).sweep()
 

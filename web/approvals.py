@@ -13,7 +13,7 @@ from refund_agent.ports import StoreUnavailable
 from web.api_docs import FOR_SUPPORT, READING_A_BODY, with_problems
 from web.body import StrictJsonParser
 from web.identity import require_staff
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, Problem, Refused, respond
 from web.schemas import ApprovalDecision
@@ -64,8 +64,8 @@ def blueprint(desk: ApprovalDesk) -> Any:  # noqa: ANN401 - flask-smorest is not
     deciding = routes.response(200, DecidedApproval, description="The decision is saved.")(deciding)
     deciding = with_problems(routes, deciding, *READING_A_BODY, 401, 403, 404, 409, 503)
     for rule, view, method in (
-        (f"{TURN_ROUTES}approvals", listing, "GET"),
-        (f"{TURN_ROUTES}approvals/<uuid:approval_id>", deciding, "POST"),
+        (f"{API_ROOT}approvals", listing, "GET"),
+        (f"{API_ROOT}approvals/<uuid:approval_id>", deciding, "POST"),
     ):
         documented = routes.doc(security=FOR_SUPPORT)(view)
         routes.add_url_rule(rule, view_func=documented, methods=[method])

@@ -13,11 +13,11 @@ from refund_agent.inspection import (
     Inspected,
     Inspection,
     NotUnknown,
+    PersonsAnswer,
     ResolveAnswer,
     Resolved,
     TooEarly,
     UnknownRefund,
-    Verdict,
 )
 from web.command_errors import asking_the_database
 from web.command_words import PERHAPS_WORDS, WORDS
@@ -102,9 +102,9 @@ def _refunds(inspection: Inspection) -> AppGroup:
         """Answer for an unknown refund whether the money moved. Sends nothing; counts once."""
         if money_moved and not reference:
             raise click.UsageError("--moved needs --reference, the refund's id at payments")
-        verdict = Verdict(money_moved, resolved_by, note, reference)
+        answer = PersonsAnswer(money_moved, resolved_by, note, reference)
         with asking_the_database(MAY_BE_SAVED):
-            resolution = inspection.resolve(turn_id, verdict)
+            resolution = inspection.resolve(turn_id, answer)
         click.echo(_resolved(turn_id, resolution))
 
     return refunds
@@ -159,7 +159,7 @@ def _line(found: Inspected) -> str:
 
 
 def _describe(found: Inspected) -> dict[str, str]:
-    safe, why = found.rerun_verdict()
+    again = found.send_again()
     lease = "nobody has it" if found.lease_seconds is None else f"{found.lease_seconds:.1f} s left"
     return {
         "turn": found.turn.id,
@@ -171,7 +171,7 @@ def _describe(found: Inspected) -> dict[str, str]:
         "completions": f"{found.turn.completions_used}/5, attempt {found.turn.attempts}/2",
         "refund": _refund(found),
         **({"late answer": found.late_answer} if found.late_answer else {}),
-        "send again?": f"{'yes' if safe else 'no'}: {why}",
+        "send again?": f"{'yes' if again.is_safe else 'no'}: {again.why}",
     }
 
 

@@ -18,7 +18,7 @@ from refund_agent.ports import StoreUnavailable
 from web.api_docs import FOR_SUPPORT, READING_A_BODY, with_problems
 from web.body import StrictJsonParser
 from web.identity import require_customer, require_identity, require_staff
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
 from web.problems import NOT_READABLE, Problem, Refused, respond
@@ -37,7 +37,7 @@ def blueprint(conversations: Conversations) -> Any:  # noqa: ANN401 - flask-smor
     reader, staff = _Reader(conversations), _StaffDesk(conversations)
     routes: Any = Blueprint("conversations", __name__, description="Conversations of the support agent.")
     routes.ARGUMENTS_PARSER = StrictJsonParser()
-    path = f"{TURN_ROUTES}conversations"
+    path = f"{API_ROOT}conversations"
     one = f"{path}/<uuid:conversation_id>"
     told: Any = routes.doc(parameters=[ACCEPT_LANGUAGE])(reader.one)
     written: Any = routes.arguments(StaffMessage, location="json")(staff.write)

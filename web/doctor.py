@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import click
 from flask import Flask
 
-from refund_agent.doctor import Finding, refuses
+from refund_agent.doctor import Finding, refusals
 
 
 def install(app: Flask, diagnose: Callable[[], Sequence[Finding]]) -> None:
@@ -17,7 +17,7 @@ def install(app: Flask, diagnose: Callable[[], Sequence[Finding]]) -> None:
         findings = diagnose()
         for finding in findings:
             click.echo(str(finding))
-        if refuses(findings):
+        if refusals(findings):
             raise click.exceptions.Exit(1)
         wrong = [finding for finding in findings if finding.severity != "note"]
         click.echo("start-up would accept this" if wrong else "ok")

@@ -13,12 +13,12 @@ from refund_agent.identity import Customer, Identity, SignIn, Staff, Tickets, Ti
 from refund_agent.settings import Settings
 from refund_agent.turn import TurnRecord
 from web.bearer import CHALLENGE, PortalTokens, presented
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, Problem, Refused
 
-PORTAL_ROUTE: Final = f"{TURN_ROUTES}refund-chat"
-SHARED_ROUTES: Final = f"{TURN_ROUTES}turns/"
+PORTAL_ROUTE: Final = f"{API_ROOT}refund-chat"
+SHARED_ROUTES: Final = f"{API_ROOT}turns/"
 SUPPORT_ROUTES: Final = frozenset({"approvals", "chat", "conversations", "orders", "tickets"})
 """What is only there with the support agent; without it these answer 404."""
 
@@ -43,12 +43,12 @@ class Callers:
     def guard(self) -> None:
         """Let a request below `/support/` in, or raise `Refused` before a byte of its body is read."""
         path = request.path
-        if not path.startswith(TURN_ROUTES):
+        if not path.startswith(API_ROOT):
             return
         if path == PORTAL_ROUTE:
             self._portals.require()
         elif self._sign_in is None:
-            if path.removeprefix(TURN_ROUTES).partition("/")[0] in SUPPORT_ROUTES:
+            if path.removeprefix(API_ROOT).partition("/")[0] in SUPPORT_ROUTES:
                 raise Refused(Problem(Kind.NOT_FOUND, "There is nothing at this path. Nothing was done."))
             self._portals.require()
         elif self.viewer() is None:

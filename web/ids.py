@@ -7,7 +7,7 @@ from typing import Final
 from flask import Flask, Response, g, request
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
-TURN_ROUTES: Final = "/support/"
+API_ROOT: Final = "/support/"
 """A request below this path gets a turn's id at the door; the turn, if it is stored, is stored under it."""
 
 SANE_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -39,7 +39,7 @@ def adopt_turn_id(found: str) -> None:
 def _assign() -> None:
     given = request.headers.get("X-Request-Id", "")
     g.request_id = given if SANE_REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
-    g.turn_id = str(uuid.uuid4()) if request.path.startswith(TURN_ROUTES) else ""
+    g.turn_id = str(uuid.uuid4()) if request.path.startswith(API_ROOT) else ""
     clear_contextvars()
     bind_contextvars(request_id=g.request_id)
     if g.turn_id:

@@ -69,9 +69,9 @@ def install(app: Flask) -> None:
     app.register_error_handler(Exception, _of_bug)
 
 
-def hand_over() -> None:
+def mark_taken() -> None:
     """Say that the turn is in other hands: from here on an exception does not prove that nothing was sent."""
-    g.handed_over = True
+    g.taken = True
 
 
 def _of_http(error: HTTPException) -> Response:
@@ -102,7 +102,7 @@ def _of_status(error: HTTPException) -> Response:
 
 def _of_bug(bug: Exception) -> Response:
     log.error("request_broken", exc_info=bug)
-    if not g.get("handed_over"):
+    if not g.get("taken"):
         return respond(
             Problem(Kind.INTERNAL_ERROR, "A mistake of ours. Nothing was sent, and no refund made.")
         )

@@ -11,9 +11,9 @@ from refund_agent.facade import Started
 from refund_agent.turn import NewTurn
 from web.body import StrictJsonParser
 from web.idempotency import HEADER, MAX_KEY_LENGTH, fingerprint, read_key
-from web.ids import SANE_REQUEST_ID, TURN_ROUTES, adopt_turn_id, request_id, turn_id
+from web.ids import API_ROOT, SANE_REQUEST_ID, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
-from web.problems import CONTENT_TYPE, hand_over
+from web.problems import CONTENT_TYPE, mark_taken
 from web.render import render
 from web.schemas import Accepted, ProblemDocument, RefundChatReply, RefundChatRequest
 from web.services import Asks
@@ -85,7 +85,7 @@ def _accepted(started: Started) -> Response:
     adopt_turn_id(started.turn_id)
     answer = jsonify({"turn_id": started.turn_id})
     answer.status_code = 202
-    answer.headers["Location"] = f"{TURN_ROUTES}turns/{started.turn_id}"
+    answer.headers["Location"] = f"{API_ROOT}turns/{started.turn_id}"
     answer.headers["Preference-Applied"] = "respond-async"
     return answer
 
@@ -107,7 +107,7 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
             idempotency_key=read_key(),
             fingerprint=fingerprint(body),
         )
-        hand_over()
+        mark_taken()
         if not _prefers_not_to_wait():
             return render(facade.ask(new))
         started = facade.start(new)
@@ -129,5 +129,5 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
             headers=TURN_ID,
         )(view)
     view = routes.doc(security=[{"portalToken": []}], parameters=[REQUEST_ID, IDEMPOTENCY_KEY, PREFER])(view)
-    routes.add_url_rule(f"{TURN_ROUTES}refund-chat", view_func=view, methods=["POST"])
+    routes.add_url_rule(f"{API_ROOT}refund-chat", view_func=view, methods=["POST"])
     return routes

@@ -5,7 +5,7 @@ from typing import Final, assert_never
 
 from flask import Response, jsonify
 
-from refund_agent.facade import Ask, KeyUnreadable, NotStored, Replayed, StillRunning, Unreadable
+from refund_agent.facade import AskAnswer, KeyUnreadable, NotStored, Replayed, StillRunning, Unreadable
 from refund_agent.outcomes import (
     Broken,
     BudgetExhausted,
@@ -35,7 +35,7 @@ KEY_UNREADABLE: Final = Problem(
 """To a request with an idempotency key that finds no database: it may be a retry of one that was paid."""
 
 
-def render(ask: Ask) -> Response:
+def render(ask: AskAnswer) -> Response:
     """Answer the waiting request with what became of its turn."""
     match ask:
         case TurnRecord():

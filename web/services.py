@@ -9,7 +9,7 @@ from refund_agent.casebook import Casebook
 from refund_agent.conversations import Conversations
 from refund_agent.doctor import Finding
 from refund_agent.eligibility import Eligibility
-from refund_agent.facade import Ask, Started, Unreadable
+from refund_agent.facade import AskAnswer, Started, Unreadable
 from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
 from refund_agent.overview import Overviews
@@ -30,11 +30,11 @@ Probe: TypeAlias = Callable[[], object]
 class Asks(Protocol):
     """The facade, as the web sees it."""
 
-    def ask(self, new: NewTurn) -> Ask:
+    def ask(self, new: NewTurn) -> AskAnswer:
         """Run one turn and wait for its ending, at most until the deadline."""
         ...
 
-    def start(self, new: NewTurn) -> Started | Ask:
+    def start(self, new: NewTurn) -> Started | AskAnswer:
         """Start one turn and return at once."""
         ...
 

@@ -6,13 +6,14 @@ from typing import Any, Final
 from flask import Response, jsonify, request
 from flask_smorest import Blueprint
 
-from refund_agent.facade import Ask, Replayed, Started
+from refund_agent.facade import AskAnswer, Replayed, Started
 from refund_agent.outcomes import Replied
 from refund_agent.ports import StoreUnavailable
 from refund_agent.support_desk import (
     Asked,
     CustomerMessage,
     NoSuchConversation,
+    RunTurn,
     Said,
     SupportDesk,
     WithPerson,
@@ -24,10 +25,10 @@ from web.body import StrictJsonParser
 from web.conversations import NO_SUCH_CONVERSATION
 from web.idempotency import fingerprint, read_key
 from web.identity import require_customer
-from web.ids import TURN_ROUTES, adopt_turn_id, request_id, turn_id
+from web.ids import API_ROOT, adopt_turn_id, request_id, turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language
-from web.problems import RETRY_AFTER, Problem, Refused, hand_over, respond
+from web.problems import RETRY_AFTER, Problem, Refused, mark_taken, respond
 from web.render import KEY_UNREADABLE, refund_view, render
 from web.schemas import SupportChatReply, SupportChatRequest
 from web.services import Asks
@@ -69,7 +70,7 @@ def blueprint(desk: SupportDesk, facade: Asks, streams: TurnStreams) -> Any:  # 
     documented = routes.doc(security=FOR_SUPPORT, parameters=[ACCEPT_LANGUAGE], responses=streamed)(
         documented
     )
-    routes.add_url_rule(f"{TURN_ROUTES}chat", view_func=documented, methods=["POST"])
+    routes.add_url_rule(f"{API_ROOT}chat", view_func=documented, methods=["POST"])
     return routes
 
 
@@ -87,10 +88,10 @@ def _read(customer_id: str, body: dict[str, Any]) -> CustomerMessage:
     )
 
 
-def _say(desk: SupportDesk, message: CustomerMessage, hand: Any) -> Said:  # noqa: ANN401 - the facade's ask or start
-    hand_over()
+def _say(desk: SupportDesk, message: CustomerMessage, run_turn: RunTurn) -> Said:
+    mark_taken()
     try:
-        return desk.say(message, hand)
+        return desk.say(message, run_turn)
     except StoreUnavailable:
         if message.idempotency_key:
             raise Refused(KEY_UNREADABLE) from None
@@ -124,7 +125,7 @@ def _answer(said: Said) -> Response:
             return respond(problem)
 
 
-def _told(conversation_id: str, ask: Ask | Started) -> Response:
+def _told(conversation_id: str, ask: AskAnswer | Started) -> Response:
     """Give the reply its conversation; what is no reply is told as in refund-chat."""
     turn = ask.turn if isinstance(ask, Replayed) else ask
     if isinstance(turn, TurnRecord) and isinstance(turn.outcome, Replied):

@@ -12,7 +12,7 @@ from refund_agent.policy_text import say
 from refund_agent.ports import StoreUnavailable
 from web.api_docs import FOR_SUPPORT, with_problems
 from web.identity import require_customer
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.kinds import Kind
 from web.problems import RETRY_AFTER, Problem, Refused
 from web.support_schemas import OrderList
@@ -34,7 +34,7 @@ def blueprint(eligibility: Eligibility) -> Any:  # noqa: ANN401 - flask-smorest 
     documented: Any = routes.response(200, OrderList, description="The orders.")(orders)
     documented = with_problems(routes, documented, 401, 403, 503)
     documented = routes.doc(security=FOR_SUPPORT)(documented)
-    routes.add_url_rule(f"{TURN_ROUTES}orders", view_func=documented, methods=["GET"])
+    routes.add_url_rule(f"{API_ROOT}orders", view_func=documented, methods=["GET"])
     return routes
 
 

@@ -9,7 +9,7 @@ from marshmallow import RAISE, Schema, fields, validate
 from refund_agent.identity import TICKET_SECONDS, Tickets, TicketsUnavailable
 from web.body import StrictJsonParser
 from web.identity import require_identity, tickets_away
-from web.ids import TURN_ROUTES
+from web.ids import API_ROOT
 from web.problems import CONTENT_TYPE, respond
 from web.schemas import ProblemDocument
 
@@ -59,5 +59,5 @@ def blueprint(tickets: Tickets) -> Any:  # noqa: ANN401 - flask-smorest is not t
     for status in (400, 401, 415, 422, 503):
         view = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(view)
     view = routes.doc(security=[{"customerToken": []}])(view)
-    routes.add_url_rule(f"{TURN_ROUTES}tickets", view_func=view, methods=["POST"])
+    routes.add_url_rule(f"{API_ROOT}tickets", view_func=view, methods=["POST"])
     return routes

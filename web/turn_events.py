@@ -17,7 +17,7 @@ from refund_agent.journal import StoredEvents
 from refund_agent.languages import Language
 from refund_agent.ports import Clock, StoreUnavailable
 from refund_agent.turn import TurnRecord
-from web.ids import TURN_ROUTES, adopt_turn_id
+from web.ids import API_ROOT, adopt_turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
 from web.problems import CONTENT_TYPE, NOT_READABLE, Problem, Refused
@@ -173,7 +173,7 @@ def blueprint(streams: TurnStreams, access: Access) -> Any:  # noqa: ANN401 - fl
     documented = routes.doc(
         security=[{"portalToken": []}, {"customerToken": []}], parameters=[LAST_EVENT_ID, ACCEPT_LANGUAGE]
     )(documented)
-    routes.add_url_rule(f"{TURN_ROUTES}turns/<uuid:turn_id>/events", view_func=documented, methods=["GET"])
+    routes.add_url_rule(f"{API_ROOT}turns/<uuid:turn_id>/events", view_func=documented, methods=["GET"])
     return routes
 
 

@@ -8,7 +8,7 @@ from flask_smorest import Blueprint
 
 from refund_agent.facade import Unreadable
 from web.identity import may_read
-from web.ids import TURN_ROUTES, adopt_turn_id
+from web.ids import API_ROOT, adopt_turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
 from web.problems import CONTENT_TYPE, NOT_READABLE, Problem, respond
@@ -40,5 +40,5 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
     documented = routes.doc(
         security=[{"portalToken": []}, {"customerToken": []}], parameters=[ACCEPT_LANGUAGE]
     )(documented)
-    routes.add_url_rule(f"{TURN_ROUTES}turns/<uuid:turn_id>", view_func=documented, methods=["GET"])
+    routes.add_url_rule(f"{API_ROOT}turns/<uuid:turn_id>", view_func=documented, methods=["GET"])
     return routes

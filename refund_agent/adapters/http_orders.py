@@ -22,7 +22,7 @@ from refund_agent.adapters.orders_answer import (
     read_order,
 )
 from refund_agent.adapters.wall import outside_call, tls_context
-from refund_agent.orders import MAX_LISTED, Customer, Order, OrdersUnavailable
+from refund_agent.orders import MAX_LISTED, Order, OrdersUnavailable, Profile
 from refund_agent.strict_json import unsafe_character
 
 log = structlog.stdlib.get_logger(__name__)
@@ -67,7 +67,7 @@ class HttpOrders:
         found = self._listing(customer_id)
         return [] if found is None else found[1][: min(limit, MAX_LISTED)]
 
-    def customer(self, customer_id: str) -> Customer | None:
+    def profile(self, customer_id: str) -> Profile | None:
         """Return who this is, or None."""
         found = self._listing(customer_id)
         return None if found is None else found[0]
@@ -87,15 +87,15 @@ class HttpOrders:
         """Close the idle connections."""
         self._http.close()
 
-    def _listing(self, customer_id: str) -> tuple[Customer, Sequence[Order]] | None:
+    def _listing(self, customer_id: str) -> tuple[Profile, Sequence[Order]] | None:
         if not _can_be_asked_for(customer_id):
             return None
         with self._asking():
             given = self._ask(f"/customers/{_segment(customer_id)}/orders?limit={MAX_LISTED}")
             if given is None:
                 return None
-            customer, orders = read_listing(given, customer_id=customer_id)
-        return customer, sorted(orders, key=_latest_first)
+            profile, orders = read_listing(given, customer_id=customer_id)
+        return profile, sorted(orders, key=_latest_first)
 
     def _ask(self, target: str) -> Mapping[str, Any] | None:
         """Return the object in the answer, or None where the service itself says that there is none."""

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, Final, NoReturn, TypeAlias, cast, get_args
 
 from refund_agent import strict_json
-from refund_agent.orders import Customer, Order, OrderStatus
+from refund_agent.orders import Order, OrderStatus, Profile
 
 MAX_BODY_BYTES: Final = 1024 * 1024
 MAX_ID_LENGTH: Final = 128
@@ -59,19 +59,19 @@ def read_order(given: object) -> Order:
     )
 
 
-def read_listing(given: _Object, *, customer_id: str) -> tuple[Customer, list[Order]]:
+def read_listing(given: _Object, *, customer_id: str) -> tuple[Profile, list[Order]]:
     """Read a customer with their orders; somebody else's among them makes the answer a wrong one."""
     fields = _as_object(given.get("customer"), "customer")
-    customer = Customer(_identifier(fields, "id"), _words(fields, "name"), _words(fields, "email"))
+    profile = Profile(_identifier(fields, "id"), _words(fields, "name"), _words(fields, "email"))
     listed = given.get("orders")
     if not isinstance(listed, list):
         _wrong("orders", "is not a list")
     orders = [read_order(entry) for entry in cast("list[object]", listed)]
-    if any(owner != customer_id for owner in [customer.id, *(order.customer_id for order in orders)]):
+    if any(owner != customer_id for owner in [profile.id, *(order.customer_id for order in orders)]):
         _wrong("customer_id", "is not the one that was asked for")
     if len({order.id for order in orders}) != len(orders):
         _wrong("id", "appears twice")
-    return customer, orders
+    return profile, orders
 
 
 def _status(fields: _Object) -> OrderStatus:

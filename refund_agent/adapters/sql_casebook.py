@@ -19,7 +19,7 @@ from refund_agent.adapters.sql_inspection import is_stuck
 from refund_agent.adapters.sql_rows import RECORD_COLUMNS, refund_record
 from refund_agent.adapters.sql_support_tables import approvals, events, orders
 from refund_agent.adapters.sql_tables import refunds, turns
-from refund_agent.casebook import Case, CaseKind, CasePage, Mark, QueueName, Sought
+from refund_agent.casebook import CaseKind, CasePage, CaseSummary, Mark, QueueName, Sought
 from refund_agent.turn import UserMessage, decode_messages
 
 MAX_EVENTS: Final = 2000
@@ -63,19 +63,19 @@ class SqlCasebook:
 
 def _search(
     one: Connection, kind: CaseKind, sought: Sought, *, before: Mark | None, limit: int
-) -> tuple[list[Case], Mark | None]:
+) -> tuple[list[CaseSummary], Mark | None]:
     """Return what was found, one more than the limit if there is, and where the search stopped, if it did."""
     candidates = newest(kind, sought, before=before)
     if not looks_into_turns(sought):
-        return [Case(kind, *row) for row in one.execute(candidates.limit(limit + 1))], None
+        return [CaseSummary(kind, *row) for row in one.execute(candidates.limit(limit + 1))], None
     scanned = candidates.limit(SCAN_LIMIT).cte("found")
     asked = select(scanned).where(*matches(kind, scanned, sought))
     rows = one.execute(asked.order_by(scanned.c.at_ms.desc(), scanned.c.id.desc()).limit(limit + 1)).all()
     last = one.execute(candidates.offset(SCAN_LIMIT - 1).limit(1)).one_or_none()
-    return [Case(kind, *row) for row in rows], None if last is None else Mark(last.at_ms, last.id)
+    return [CaseSummary(kind, *row) for row in rows], None if last is None else Mark(last.at_ms, last.id)
 
 
-def _describe(one: Connection, kind: CaseKind, cases: Sequence[Case]) -> tuple[Case, ...]:
+def _describe(one: Connection, kind: CaseKind, cases: Sequence[CaseSummary]) -> tuple[CaseSummary, ...]:
     """Return the cases with what their turns, refunds, events and approvals say of them."""
     ids = [case.id for case in cases]
     last = {row.case_id: row for row in one.execute(_newest_turns(kind, ids))}
@@ -92,7 +92,7 @@ def _describe(one: Connection, kind: CaseKind, cases: Sequence[Case]) -> tuple[C
     )
 
 
-def _complete(case: Case, last: Any, told: Sequence[tuple[str, str]]) -> Case:  # noqa: ANN401 - a row of `_newest_turns`
+def _complete(case: CaseSummary, last: Any, told: Sequence[tuple[str, str]]) -> CaseSummary:  # noqa: ANN401 - a row of `_newest_turns`
     rules = {str(json.loads(body).get("rule") or ""): None for name, body in told if name != "flag"}
     case = replace(
         case,

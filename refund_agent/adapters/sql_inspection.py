@@ -18,11 +18,11 @@ from refund_agent.inspection import (
     AlreadyResolved,
     Inspected,
     NotUnknown,
+    PersonsAnswer,
     ResolveAnswer,
     Resolved,
     TooEarly,
     UnknownRefund,
-    Verdict,
 )
 from refund_agent.outcomes import RefundRecord
 from refund_agent.replies import resolution_line
@@ -94,14 +94,14 @@ class SqlInspection:
             rows = cast("Sequence[Sequence[Any]]", tx.execute(asked).all())
         return [_unknown(row) for row in rows]
 
-    def resolve(self, turn_id: str, verdict: Verdict) -> ResolveAnswer:
+    def resolve(self, turn_id: str, answer: PersonsAnswer) -> ResolveAnswer:
         """Save a person's answer about an unknown refund, once, and tell it in its conversation."""
         settled: dict[str, object] = (
-            {"state": "paid", "refund_id": verdict.reference or f"resolved-by-{verdict.resolved_by}"}
-            if verdict.money_moved
+            {"state": "paid", "refund_id": answer.reference or f"resolved-by-{answer.resolved_by}"}
+            if answer.money_moved
             else {"state": "not_sent"}
         )
-        known = true() if verdict.money_moved else refunds.c.decided_at_ms + IN_FLIGHT_MS < now_ms()
+        known = true() if answer.money_moved else refunds.c.decided_at_ms + IN_FLIGHT_MS < now_ms()
         settle = (
             update(refunds)
             .where(refunds.c.turn_id == turn_id, refunds.c.state == "unknown", known)
@@ -115,14 +115,14 @@ class SqlInspection:
             tx.execute(
                 resolutions.insert().values(
                     turn_id=turn_id,
-                    money_moved=verdict.money_moved,
-                    resolved_by=verdict.resolved_by,
-                    reference=verdict.reference,
-                    note=verdict.note,
+                    money_moved=answer.money_moved,
+                    resolved_by=answer.resolved_by,
+                    reference=answer.reference,
+                    note=answer.note,
                     resolved_at_ms=now_ms(),
                 )
             )
-            self._tell(tx, refund_record(row), resolved_by=verdict.resolved_by)
+            self._tell(tx, refund_record(row), resolved_by=answer.resolved_by)
         return Resolved(refund_record(row))
 
     def _tell(self, tx: Connection, record: RefundRecord, *, resolved_by: str) -> None:

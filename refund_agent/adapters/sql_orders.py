@@ -17,7 +17,7 @@ from refund_agent.adapters.sql_order_rows import (
 )
 from refund_agent.adapters.sql_support_tables import customers, orders
 from refund_agent.adapters.sql_tables import refunds
-from refund_agent.orders import MAX_LISTED, Customer, Order, OrdersUnavailable, Standing
+from refund_agent.orders import MAX_LISTED, Order, OrdersUnavailable, Profile, Standing
 from refund_agent.ports import StoreUnavailable
 
 _BY_ID = select(*ORDER_COLUMNS).where(orders.c.id == bindparam("order_id"))
@@ -57,11 +57,11 @@ class SqlOrders:
         with self._asking() as one:
             return [read_order(row) for row in one.execute(_LISTED, asked)]
 
-    def customer(self, customer_id: str) -> Customer | None:
+    def profile(self, customer_id: str) -> Profile | None:
         """Return who this is, or None."""
         with self._asking() as one:
             row = one.execute(_CUSTOMER, {"customer_id": customer_id}).one_or_none()
-        return None if row is None else Customer(*row)
+        return None if row is None else Profile(*row)
 
     def find_for_staff(self, order_id: str) -> Order | None:
         """Return an order whoever owns it. Never for a customer's turn."""

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from refund_agent.adapters.sql_database import Database, now_ms
 from refund_agent.adapters.sql_support_tables import REMARKABLE, approvals, entries, events
 from refund_agent.adapters.sql_tables import refunds, turns
-from refund_agent.overview import Figures, Overview, Window
+from refund_agent.overview import Overview, PeriodFigures, Window
 
 _SINCE = bindparam("since", type_=BigInteger)
 _PART_MS = bindparam("part_ms", type_=BigInteger)
@@ -75,7 +75,6 @@ _EVENTS = (
         _part(events.c.at_ms),
         _turns_with(_says("approved")).label("allowed"),
         _turns_with(_says("denied")).label("denied"),
-        _turns_with(_says("escalated") | _says("needs_approval")).label("to_a_person"),
         _turns_with(events.c.kind == "flag").label("flagged"),
         _turns_with(events.c.kind == "correction").label("corrected"),
     )
@@ -147,8 +146,8 @@ class SqlOverviews:
         return Overview(
             begins_at_ms=since,
             part_ms=window.part_ms,
-            total=Figures(**_summed(parts), **found.get(_ALL, {})),
-            parts=tuple(Figures(**part) for part in parts),
+            total=PeriodFigures(**_summed(parts), **found.get(_ALL, {})),
+            parts=tuple(PeriodFigures(**part) for part in parts),
         )
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_support_tables import customers, orders
-from refund_agent.orders import Customer, Order
+from refund_agent.orders import Order, Profile
 
 
 class SqlSeeds:
@@ -14,7 +14,7 @@ class SqlSeeds:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def put(self, those: Sequence[Customer], placed: Sequence[Order]) -> None:
+    def put(self, those: Sequence[Profile], placed: Sequence[Order]) -> None:
         """Write these, over what was there under their ids, in one transaction."""
         with self._database.transaction() as tx:
             tx.execute(customers.delete().where(customers.c.id.in_([one.id for one in those])))

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from refund_agent.adapters.sql_orders import SqlOrders
 from refund_agent.adapters.sql_seeds import SqlSeeds
-from refund_agent.orders import Customer
+from refund_agent.orders import Profile
 from sandbox.model import call, calls, says
 from tests.browser.conftest import OpenPage
 from tests.browser.hostile_text import HOSTILE, assert_is_text
@@ -49,7 +49,7 @@ def test_what_an_order_is_called_is_text_in_the_chat(open_page: OpenPage, shop: 
     coat = SqlOrders(database).find(CHEN, "ORD-3001")
     assert coat is not None
     named = [replace(coat, id=f"X{n}", title=text) for n, text in enumerate(HOSTILE)]
-    SqlSeeds(database).put([Customer(CHEN, "Chen Wei", "")], named)
+    SqlSeeds(database).put([Profile(CHEN, "Chen Wei", "")], named)
 
     chat = Chat.open(open_page(), by=CHEN)
     chat.page.get_by_text(re.compile("more$")).click()

@@ -7,7 +7,7 @@ from collections import Counter
 from sandbox.answers import Answer, Raw, Reply, Request, as_json
 from sandbox.completions import calls_refund, says
 from sandbox.conversation import Conversation, read_conversation
-from sandbox.payment_case import Case, Mode
+from sandbox.payment_parts import Mode, RefundCall
 from sandbox.payments import Payments
 from tests.chaos.hold import Hold
 
@@ -71,13 +71,13 @@ class ChaosPayments(Payments):
         """Keep the next refund waiting; its money moves when it arrives, or when it is released."""
         hold = Hold()
 
-        def play(case: Case) -> Answer:
+        def play(call: RefundCall) -> Answer:
             def receipt() -> Reply:
-                return as_json(case.receipt())
+                return as_json(call.receipt())
 
             if moves_on_arrival:
-                return hold.answer(receipt, on_arrival=case.move)
-            return hold.answer(receipt, on_release=case.move)
+                return hold.answer(receipt, on_arrival=call.move)
+            return hold.answer(receipt, on_release=call.move)
 
         with self._changed:
             self._next.append(Mode("held", "late", "answers when told to", play))

@@ -20,7 +20,7 @@ from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.ports import StoreUnavailable
 from sandbox.embedded_redis import free_port
 from sandbox.model import Model
-from sandbox.payment_case import Pace
+from sandbox.payment_parts import Pace
 from sandbox.payments import Payments
 from sandbox.processes import Process, web_answers
 

@@ -11,7 +11,7 @@ from refund_agent.adapters.sql_sweeps import MAX_OWNERS, SqlSweeps
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.adapters.sql_usage import SqlUsage
 from refund_agent.approvals import Approval
-from refund_agent.orders import Customer, Order, OrdersUnavailable
+from refund_agent.orders import Order, OrdersUnavailable, Profile
 from refund_agent.outcomes import CallPosition, Claimed, Superseded
 from tests.support_stage import SupportStage
 
@@ -39,9 +39,9 @@ class AwayShop:
         self._answer()
         return self._orders.list(customer_id, limit=limit)
 
-    def customer(self, customer_id: str) -> Customer | None:
+    def profile(self, customer_id: str) -> Profile | None:
         self._answer()
-        return self._orders.customer(customer_id)
+        return self._orders.profile(customer_id)
 
     def _answer(self) -> None:
         self.before()

@@ -13,7 +13,7 @@ from refund_agent.adapters.sql_journal import SqlEvents
 from refund_agent.adapters.sql_support_tables import approvals, conversations
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.adapters.system_clock import SystemClock
-from refund_agent.casebook import Case, CasePage, Sought
+from refund_agent.casebook import CasePage, CaseSummary, Sought
 from refund_agent.conversations import Entry
 from refund_agent.journal import TurnJournal
 from refund_agent.ports import Completed
@@ -50,7 +50,7 @@ def found(book: SqlCasebook, **sought: Any) -> list[str]:
     return [case.id for case in book.page("conversation", Sought(**sought), before=None, limit=50).cases]
 
 
-def the_one(page: CasePage) -> Case:
+def the_one(page: CasePage) -> CaseSummary:
     (case,) = page.cases
     return case
 

@@ -9,7 +9,7 @@ from refund_agent.adapters.sql_conversations import SqlConversations
 from refund_agent.adapters.sql_database import Database
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.approval_desk import ApprovalDesk
-from refund_agent.inspection import ResolveAnswer, Verdict
+from refund_agent.inspection import PersonsAnswer, ResolveAnswer
 from refund_agent.outcomes import Unknown
 from refund_agent.ports import StoreUnavailable
 from tests.fakes import FakeQueue
@@ -52,8 +52,8 @@ def test_a_look_while_the_database_is_away_says_so_and_that_nothing_was_changed(
 class LosesAnswers(SqlInspection):
     """Saves, and does not learn that it did."""
 
-    def resolve(self, turn_id: str, verdict: Verdict) -> ResolveAnswer:
-        super().resolve(turn_id, verdict)
+    def resolve(self, turn_id: str, answer: PersonsAnswer) -> ResolveAnswer:
+        super().resolve(turn_id, answer)
         raise StoreUnavailable("OperationalError")
 
 

@@ -10,7 +10,7 @@ from refund_agent.adapters.sql_conversations import MAX_LINES
 from refund_agent.adapters.sql_support_tables import conversations, entries
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.conversations import Conversation, Cursor, Entry, Usage
-from refund_agent.facade import Ask, Facade, NotStored, Started
+from refund_agent.facade import AskAnswer, Facade, NotStored, Started
 from refund_agent.limits import Asking, ConversationFull, TooFast
 from refund_agent.outcomes import ConversationBusy, Created, KeyReused, Superseded
 from refund_agent.ports import CompletionAnswer, StoreUnavailable
@@ -31,7 +31,7 @@ def conversation_id(stage: SupportStage) -> str:
 def say(stage: SupportStage, text: str, *, conversation_id: str = "", by: str = ADA, key: str = "") -> Said:
     """Send a message as the web does; its turn is stored, and runs in nobody's hands yet."""
 
-    def store(new: NewTurn) -> Ask | Started:
+    def store(new: NewTurn) -> AskAnswer | Started:
         answer = stage.turns.create(new)
         return Started(new.id) if isinstance(answer, Created) else answer  # type: ignore[return-value]  # never joined here
 

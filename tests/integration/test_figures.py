@@ -10,11 +10,11 @@ from refund_agent.adapters.redis_presence import RedisPresence
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.adapters.system_figures import SystemFigures
-from refund_agent.inspection import Verdict
+from refund_agent.inspection import PersonsAnswer
 from refund_agent.outcomes import Paid, PaymentAnswer, ProviderFailed, Rejected, Replied, Unknown
 from tests.integration.conftest import Stores
 
-SEEN = Verdict(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
+SEEN = PersonsAnswer(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
 
 
 def figures(stores: Stores, client: redis.Redis) -> SystemFigures:
@@ -85,7 +85,7 @@ def test_the_mirror_is_behind_since_the_ledger_changed_and_not_since_the_claim(
     stores.age_claim(turn.id)
     stores.ledger.settle(claim, epoch=turn.epoch, answer=Unknown("ReadTimeout"))
     SqlInspection(stores.database).resolve(
-        turn.id, Verdict(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
+        turn.id, PersonsAnswer(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
     )
     trouble = figures(stores, redis_client).stored().trouble
     assert trouble.unmirrored == 1

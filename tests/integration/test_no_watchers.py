@@ -11,7 +11,7 @@ from refund_agent.adapters.redis_audit import RedisAudit
 from refund_agent.adapters.redis_client import connect
 from refund_agent.adapters.redis_signals import RedisSignals
 from refund_agent.outcomes import Replied
-from refund_agent.wiring import TurnEvents
+from refund_agent.wiring import TurnHints
 from tasks.app import app
 from tasks.phases import MAX_WAITING, PhaseSender
 from tests.fakes import FakeModel, FakePayments, calls_refund, says
@@ -56,7 +56,7 @@ def test_a_turn_with_all_pipes_cut_pays_once_and_ends(
         stores,
         model=FakeModel(calls_refund("A1", 500), says("we will check")),
         payments=payments,
-        events=TurnEvents(RedisSignals(client), phases.send),
+        hints=TurnHints(RedisSignals(client), phases.send),
         audit=RedisAudit(client),
     )
 

@@ -11,14 +11,21 @@ from sqlalchemy import update
 from refund_agent.adapters.sql_database import now_ms
 from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_tables import turns
-from refund_agent.inspection import AlreadyResolved, NotUnknown, ResolveAnswer, Resolved, TooEarly, Verdict
+from refund_agent.inspection import (
+    AlreadyResolved,
+    NotUnknown,
+    PersonsAnswer,
+    ResolveAnswer,
+    Resolved,
+    TooEarly,
+)
 from refund_agent.outcomes import Claimed, DeadlinePassed, Paid, Replied, Unknown
 from tests.integration.conftest import CALL, Stores
 from web import commands
 
-MOVED = Verdict(money_moved=True, resolved_by="ann", note="seen in the payments list", reference="rf-9")
+MOVED = PersonsAnswer(money_moved=True, resolved_by="ann", note="seen in the payments list", reference="rf-9")
 PEOPLE = 8
-NOT_MOVED = Verdict(money_moved=False, resolved_by="bob", note="not in the payments list")
+NOT_MOVED = PersonsAnswer(money_moved=False, resolved_by="bob", note="not in the payments list")
 
 
 @pytest.fixture
@@ -200,7 +207,7 @@ def test_sending_again_is_safe_only_when_the_turn_ended_and_no_money_moved(
             turn_id = turn.id
     found = inspection.turn(turn_id)
     assert found is not None
-    assert found.rerun_verdict()[0] is safe
+    assert found.send_again().is_safe is safe
 
 
 def test_the_commands_tell_what_is_stuck_and_unknown(stores: Stores, flask: FlaskCliRunner) -> None:

@@ -11,7 +11,7 @@ from refund_agent.adapters.sql_overview import SqlOverviews
 from refund_agent.adapters.sql_support_tables import events
 from refund_agent.adapters.sql_tables import turns
 from refund_agent.journal import TurnJournal
-from refund_agent.overview import HOUR_MS, WINDOWS, Figures, Overview
+from refund_agent.overview import HOUR_MS, WINDOWS, Overview, PeriodFigures
 from refund_agent.turn import TurnRecord
 from tests.fakes import FakeClock, calls_refund, says
 from tests.support_stage import SupportStage, with_tokens
@@ -54,8 +54,8 @@ def say(stage: SupportStage, text: str, *script: object, conversation_id: str = 
 
 def test_nothing_has_happened_where_nothing_has(stage: SupportStage) -> None:
     found = over(stage)
-    assert found.total == Figures()
-    assert found.parts == (Figures(),) * 24
+    assert found.total == PeriodFigures()
+    assert found.parts == (PeriodFigures(),) * 24
 
 
 def test_what_happened_is_counted_once_and_in_the_present_part(stage: SupportStage) -> None:
@@ -71,7 +71,7 @@ def test_what_happened_is_counted_once_and_in_the_present_part(stage: SupportSta
     total = over(stage).total
 
     assert (total.conversations, total.turns, total.replied) == (5, 6, 6)
-    assert (total.allowed, total.denied, total.to_a_person, total.approvals) == (2, 1, 1, 1)
+    assert (total.allowed, total.denied, total.approvals) == (2, 1, 1)
     assert (total.paid, total.unknown, total.flagged, total.corrected) == (1, 1, 1, 1)
     assert total.tokens == 100
     assert over(stage).parts[-1].turns == 6 or over(stage).parts[-2].turns, "unless the hour has just turned"

@@ -16,7 +16,7 @@ from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.adapters.sql_support_tables import orders
 from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.eligibility import Eligibility
-from refund_agent.orders import NOTHING_REFUNDED, Customer, Order
+from refund_agent.orders import NOTHING_REFUNDED, Order, Profile
 from refund_agent.outcomes import (
     AlreadyDecided,
     CallPosition,
@@ -55,8 +55,8 @@ class OtherShop:
     def list(self, customer_id: str, *, limit: int) -> Sequence[Order]:
         return [self.order][:limit] if self.order.customer_id == customer_id else []
 
-    def customer(self, customer_id: str) -> Customer | None:
-        return Customer(customer_id, "", "")
+    def profile(self, customer_id: str) -> Profile | None:
+        return Profile(customer_id, "", "")
 
 
 def today(stores: Stores) -> date:
@@ -66,7 +66,7 @@ def today(stores: Stores) -> date:
 @pytest.fixture
 def order(stores: Stores) -> Order:
     placed = replace(ORDER, delivered_on=today(stores) - timedelta(days=3), paid_cents=100_000)
-    SqlSeeds(stores.database).put([Customer("c-1", "Ada", "ada@example.com")], [placed])
+    SqlSeeds(stores.database).put([Profile("c-1", "Ada", "ada@example.com")], [placed])
     return placed
 
 
@@ -88,7 +88,7 @@ def claim(
     customer_id: str = "c-1",
     order_id: str = "A1",
 ) -> ClaimAnswer:
-    check = (at or desk(stores)).check_at_claim(customer_id, order_id, cents)
+    check = (at or desk(stores)).make_claim_check(customer_id, order_id, cents)
     return stores.ledger.claim(
         turn or stores.running(), call=CALL, order_id=order_id, amount_cents=cents, check=check
     )
@@ -132,7 +132,7 @@ def test_a_refusal_leaves_nothing_and_is_no_attempt(stores: Stores) -> None:
 def test_an_order_that_is_gone_by_the_time_of_the_claim_is_refused_as_one_that_never_was(
     stores: Stores, order: Order
 ) -> None:
-    check = desk(stores).check_at_claim("c-1", order.id, 100)
+    check = desk(stores).make_claim_check("c-1", order.id, 100)
     turn = stores.running()
     with stores.database.transaction() as tx:
         tx.execute(delete(orders).where(orders.c.id == order.id))
@@ -145,7 +145,7 @@ def test_an_order_that_is_gone_by_the_time_of_the_claim_is_refused_as_one_that_n
 def test_facts_that_changed_after_they_were_looked_at_are_read_again(stores: Stores, order: Order) -> None:
     at = desk(stores)
     assert isinstance(at.decide("c-1", "A1", 100), Approved)
-    check = at.check_at_claim("c-1", "A1", 100)
+    check = at.make_claim_check("c-1", "A1", 100)
     with stores.database.transaction() as tx:
         tx.execute(update(orders).where(orders.c.id == order.id).values(final_sale=True))
     answer = stores.ledger.claim(stores.running(), call=CALL, order_id="A1", amount_cents=100, check=check)
@@ -197,7 +197,7 @@ def test_a_turn_that_was_decided_is_told_so_before_any_policy(stores: Stores) ->
         call=CallPosition(2, 0),
         order_id="B2",
         amount_cents=1,
-        check=desk(stores).check_at_claim("c-1", "B2", 1),
+        check=desk(stores).make_claim_check("c-1", "B2", 1),
     )
     assert again == AlreadyDecided(first.record)
 
@@ -244,7 +244,7 @@ def race(database: Database, racing: Sequence[Turn], at: Eligibility, cents: int
     ledger, start = SqlLedger(database), Barrier(len(racing))
 
     def one(turn: Turn) -> ClaimAnswer:
-        check = at.check_at_claim("c-1", "A1", cents)
+        check = at.make_claim_check("c-1", "A1", cents)
         start.wait()
         for _ in range(20):
             try:
@@ -314,7 +314,7 @@ def test_30_turns_racing_where_an_order_is_refunded_once_leave_one_refund(
 def test_a_customers_orders_are_judged_for_what_is_left_of_them(stores: Stores, order: Order) -> None:
     late = replace(order, id="A2", delivered_on=today(stores) - timedelta(days=31), paid_cents=500)
     small = replace(order, id="A3", paid_cents=700, refunded_before_cents=0)
-    SqlSeeds(stores.database).put([Customer("c-1", "Ada", "")], [late, small])
+    SqlSeeds(stores.database).put([Profile("c-1", "Ada", "")], [late, small])
     settle(stores, claim(stores, 100, order_id="A3"), Paid("re-1", "ok", 100))
     judged = {one.order.id: one for one in desk(stores, SPLIT).judged_orders("c-1", limit=10)}
     assert judged["A3"].decision == Approved(600, "2026-11")
@@ -330,8 +330,8 @@ def test_orders_of_our_tables_are_found_only_by_their_owner(stores: Stores, orde
     assert found.find("c-1", "A1") == order
     assert found.find("c-2", "A1") is None
     assert found.find_for_staff("A1") == order
-    assert found.customer("c-1") == Customer("c-1", "Ada", "ada@example.com")
-    assert found.customer("c-2") is None
+    assert found.profile("c-1") == Profile("c-1", "Ada", "ada@example.com")
+    assert found.profile("c-2") is None
     with stores.database.transaction() as tx:
         row = {"title": "", "final_sale": False, "currency": "EUR", "paid_cents": 1}
         row |= {"refunded_before_cents": 0, "status": "pending", "customer_id": "c-1"}

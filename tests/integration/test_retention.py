@@ -23,7 +23,7 @@ from refund_agent.adapters.sql_tables import refunds, resolutions, turns
 from refund_agent.adapters.system_figures import SystemFigures
 from refund_agent.approvals import NewApproval
 from refund_agent.conversations import Entry
-from refund_agent.inspection import Verdict
+from refund_agent.inspection import PersonsAnswer
 from refund_agent.outcomes import CallPosition, Claimed, Paid, PaymentAnswer, Replied, Unknown
 from refund_agent.retention import Batch, Place, Tally
 from refund_agent.turn import NewTurn, Turn
@@ -173,7 +173,9 @@ def test_an_unknown_refund_keeps_its_conversation_until_a_person_has_answered(
     inspection = SqlInspection(past.stores.database)
     for turn_id in (turn.id, lone.id):
         past.stores.age_claim(turn_id)
-        inspection.resolve(turn_id, Verdict(money_moved=False, resolved_by="ann", note="x", reference=""))
+        inspection.resolve(
+            turn_id, PersonsAnswer(money_moved=False, resolved_by="ann", note="x", reference="")
+        )
     purge(flask)
     assert past.left()["conversations"] == 1, "the answer was told in it, so it is young again"
     past.ages(conversations, id=conversation, updated_at_ms=now_ms() - OLD_DAYS * DAY_MS)

@@ -10,7 +10,7 @@ from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_orders import SqlOrderRefunds
 from refund_agent.adapters.sql_support_tables import orders
 from refund_agent.adapters.sql_tables import refunds, turns
-from refund_agent.inspection import Resolved, Verdict
+from refund_agent.inspection import PersonsAnswer, Resolved
 from refund_agent.outcomes import (
     AlreadyDecided,
     CallPosition,
@@ -166,8 +166,8 @@ def test_a_receipt_that_comes_after_a_person_said_that_no_money_moved_is_kept(st
     stores.silence_owner_of(turn.id)
     stores.sweeps.lapse_claims()
     stores.age_claim(turn.id)
-    verdict = Verdict(money_moved=False, resolved_by="ada", note="not in their list")
-    assert isinstance(SqlInspection(stores.database).resolve(turn.id, verdict), Resolved)
+    answer = PersonsAnswer(money_moved=False, resolved_by="ada", note="not in their list")
+    assert isinstance(SqlInspection(stores.database).resolve(turn.id, answer), Resolved)
 
     late = stores.ledger.settle(claimed, epoch=turn.epoch, answer=Paid("r-1", "ok", 500))
 

@@ -12,7 +12,7 @@ from refund_agent.outcomes import Claimed, NotAccepted, Paid
 from refund_agent.policy import Approved, LockedFacts
 from refund_agent.sweeper import Sweeper
 from tests.fake_events import FakeJournal
-from tests.fakes import FakeAudit, FakeEvents, FakeQueue
+from tests.fakes import FakeAudit, FakeHints, FakeQueue
 from tests.integration.conftest import CALL, Stores
 
 SWEEPERS = 6
@@ -204,7 +204,7 @@ def test_a_claim_that_the_sweeper_gives_up_is_an_event_of_its_turn(stores: Store
         turns=stores.turns,
         queue=queue,
         audit=FakeAudit(),
-        events=FakeEvents(),
+        hints=FakeHints(),
         journal=journal,
     )
 

@@ -15,11 +15,11 @@ from refund_agent.adapters.sql_tables import kept_totals, refunds, turns
 from refund_agent.adapters.sql_totals import SqlTotals
 from refund_agent.adapters.system_figures import SystemFigures
 from refund_agent.figures import StoredFigures
-from refund_agent.inspection import Verdict
+from refund_agent.inspection import PersonsAnswer
 from refund_agent.outcomes import Paid, ProviderFailed, Replied, Unknown
 from tests.integration.conftest import Stores
 
-FOUND = Verdict(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
+FOUND = PersonsAnswer(money_moved=True, resolved_by="ann", note="seen", reference="rf-9")
 WHOLE_TABLE = re.compile(r"SCAN (turns|refunds)(?! USING (COVERING )?INDEX refunds_unmirrored)")
 
 

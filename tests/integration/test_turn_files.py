@@ -10,7 +10,7 @@ from refund_agent.adapters.sql_inspection import SqlInspection
 from refund_agent.adapters.sql_journal import SqlEvents
 from refund_agent.adapters.sql_turn_files import SqlTurnFiles
 from refund_agent.approvals import Decided
-from refund_agent.inspection import Verdict
+from refund_agent.inspection import PersonsAnswer
 from refund_agent.journal import TurnJournal
 from refund_agent.outcomes import Replied
 from refund_agent.timeline import Timeline
@@ -92,8 +92,8 @@ def test_a_resolved_refund_has_the_persons_answer(
         conversation_id=stage.open(ADA),
         customer_id=ADA,
     )
-    verdict = Verdict(money_moved=True, resolved_by="ann", note="on their list", reference="PSP-9")
-    SqlInspection(database).resolve(turn.id, verdict)
+    answer = PersonsAnswer(money_moved=True, resolved_by="ann", note="on their list", reference="PSP-9")
+    SqlInspection(database).resolve(turn.id, answer)
 
     timeline = timeline_of(files, turn.id)
 

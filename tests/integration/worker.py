@@ -2,12 +2,12 @@
 
 from refund_agent.adapters.system_clock import SystemClock
 from refund_agent.loop import Loop
-from refund_agent.ports import Audit, Events
+from refund_agent.ports import Audit, Hints
 from refund_agent.prompts import REFUND_CHAT
 from refund_agent.refunds import Refunds
 from refund_agent.runner import Runner
 from refund_agent.tools import Toolbox
-from tests.fakes import FakeAudit, FakeEvents, FakeModel, FakePayments
+from tests.fakes import FakeAudit, FakeHints, FakeModel, FakePayments
 from tests.integration.conftest import Stores
 
 
@@ -16,27 +16,27 @@ def worker(
     *,
     model: FakeModel,
     payments: FakePayments,
-    events: Events | None = None,
+    hints: Hints | None = None,
     audit: Audit | None = None,
 ) -> Runner:
     """Build a runner as the composition root does."""
-    events, clock = events or FakeEvents(), SystemClock()
+    hints, clock = hints or FakeHints(), SystemClock()
     refunds = Refunds(
         ledger=stores.ledger,
         payments=payments,
         audit=audit or FakeAudit(),
-        events=events,
+        hints=hints,
         clock=clock,
         payments_timeout_seconds=10.0,
     )
     loop = Loop(
-        rules=REFUND_CHAT,
+        instructions=REFUND_CHAT,
         model=model,
         toolbox=Toolbox([refunds.tool()]),
         turns=stores.turns,
-        events=events,
+        hints=hints,
         clock=clock,
         completion_timeout_seconds=20.0,
         backoff_seconds=0.01,
     )
-    return Runner(turns=stores.turns, agents={"refund_chat": loop}, events=events, owner="w1")
+    return Runner(turns=stores.turns, agents={"refund_chat": loop}, hints=hints, owner="w1")

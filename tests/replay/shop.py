@@ -21,7 +21,7 @@ from refund_agent.adapters.sql_tables import refunds, turns
 from refund_agent.adapters.sql_turns import SqlTurns
 from refund_agent.adapters.system_clock import SystemClock
 from refund_agent.eligibility import Eligibility
-from refund_agent.orders import Customer, Order
+from refund_agent.orders import Order, Profile
 from refund_agent.outcomes import CallPosition, Superseded
 from refund_agent.policy_file import load_rules
 from refund_agent.refunds import Refunds
@@ -30,7 +30,7 @@ from refund_agent.tools import Toolbox
 from refund_agent.turn import NewTurn, ToolCall
 from sandbox.http import serve
 from sandbox.payments import Payments
-from tests.fakes import FakeAudit, FakeEvents
+from tests.fakes import FakeAudit, FakeHints
 
 DATA = Path(__file__).parent / "data"
 
@@ -94,7 +94,7 @@ def shop(url: str, *, one_refund_per_order: bool = True) -> Generator[Shop]:
                 ledger=SqlLedger(database),
                 payments=HttpPayments(server.url, "", 10.0),
                 audit=FakeAudit(),
-                events=FakeEvents(),
+                hints=FakeHints(),
                 clock=clock,
                 payments_timeout_seconds=10.0,
             ),
@@ -121,7 +121,7 @@ def orders_of_a_wrong_status() -> list[Order]:
     return [order for order in _stock()[1] if order.status in {"processed", "cancelled"}]
 
 
-def _stock() -> tuple[list[Customer], list[Order]]:
+def _stock() -> tuple[list[Profile], list[Order]]:
     rows = json.loads((DATA / "retail_orders.json").read_text())
     today = date.today()  # noqa: DTZ011 - any day will do: the replay's window is a hundred years
     placed = [
@@ -138,4 +138,4 @@ def _stock() -> tuple[list[Customer], list[Order]]:
         )
         for row in rows
     ]
-    return [Customer(name, name, "") for name in sorted({order.customer_id for order in placed})], placed
+    return [Profile(name, name, "") for name in sorted({order.customer_id for order in placed})], placed

@@ -82,7 +82,7 @@ class Core:
             turns=turns,
             queue=self._broker,
             audit=self._mirror,
-            events=self._wires,
+            hints=self._wires,
             journal=NOBODY_NOTES,
         )
 
@@ -90,7 +90,7 @@ class Core:
         """Return what runs turns in a worker process."""
         agents = self._agents(turns=turns, ledger=ledger, clock=clock)
         return self._modules["refund_agent.runner"].Runner(
-            turns=turns, agents=agents, events=self._wires, owner=owner
+            turns=turns, agents=agents, hints=self._wires, owner=owner
         )
 
     def chores(self) -> tuple[Callable[[], object], ...]:
@@ -107,20 +107,20 @@ class Core:
             ledger=ledger,
             payments=self._payments,
             audit=self._mirror,
-            events=self._wires,
+            hints=self._wires,
             clock=clock,
             payments_timeout_seconds=self.timing.payments_timeout_seconds,
         )
 
     def _loop(
-        self, rules: SystemMessage, model: object, toolbox: object, *, turns: object, clock: object
+        self, instructions: SystemMessage, model: object, toolbox: object, *, turns: object, clock: object
     ) -> Any:
         return self._modules["refund_agent.loop"].Loop(
-            rules=rules,
+            instructions=instructions,
             model=model,
             toolbox=toolbox,
             turns=turns,
-            events=self._wires,
+            hints=self._wires,
             clock=clock,
             completion_timeout_seconds=self.timing.completion_timeout_seconds,
             backoff_seconds=self.timing.backoff_seconds,

@@ -25,7 +25,7 @@ CALLER_GUARDS = (
         "a request that waits is answered",
         FACADE,
         (
-            "return ended or self._give_up(turn_id, DeadlinePassed(), tries=READ_TRIES)",
+            "return ended or self._give_up(turn_id, DeadlinePassed(), tries=GIVE_UP_TRIES)",
             "return ended or [self._clock.sleep(1.0) for _ in iter(int, 1)]",
         ),
         caught_by=("every caller is answered", "every turn ends"),

@@ -52,8 +52,8 @@ LOOP_GUARDS = (
         "a completion is counted before it is made",
         LOOP,
         (
-            f"{_CHECKPOINT}        self._events",
-            "        self._events",
+            f"{_CHECKPOINT}        self._hints",
+            "        self._hints",
         ),
         caught_by=("a completion is counted before it is made",),
     ),

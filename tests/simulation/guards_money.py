@@ -10,15 +10,16 @@ PAYMENT_ANSWER = "adapters.payment_answer"
 _SEND = 'self._send(RefundRecord(turn.id, "claimed", order_id, amount_cents), send_by=turn.deadline)'
 _UNFENCED = "(turns.c.id == OWN_TURN) & OWN_EPOCH.is_not(None) & (turns.c.state == 'running')"
 _STATELESS = "(turns.c.id == OWN_TURN) & (turns.c.epoch == OWN_EPOCH)"
-_NOT_MOVED = ("moved money is paid or unknown", "what was told about the refund stays true")
-_NOT_PAID = ("paid means moved once, to the cent",)
+_MISREAD = "payments' answer is read as what it says"
+_NOT_MOVED = (_MISREAD, "moved money is paid or unknown", "what was told about the refund stays true")
+_NOT_PAID = (_MISREAD, "paid means moved once, to the cent")
 
 MONEY_GUARDS = (
     code(
         "a receipt is believed",
         PAYMENT_ANSWER,
         ("if isinstance(receipt, Paid):", "if False:"),
-        caught_by=("payments' answer is read as what it says",),
+        caught_by=(_MISREAD,),
     ),
     code(
         "a resumed turn knows that it attempted its refund",
@@ -35,7 +36,12 @@ MONEY_GUARDS = (
         "PRIMARY KEY (turn_id), \n\tCONSTRAINT refunds_state",
         "CONSTRAINT refunds_state",
         often={"flag lost in memory": 0.5},
-        caught_by=("the gate only goes forward", "a claim is never rewritten", "one request a turn at most"),
+        caught_by=(
+            "the gate only goes forward",
+            "a claim is never rewritten",
+            "one request a turn at most",
+            "the core raises nothing",
+        ),
     ),
     table(
         "one open refund an order",

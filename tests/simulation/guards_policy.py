@@ -13,6 +13,7 @@ ORDER_ROWS = "adapters.sql_order_rows"
 LEDGER = "adapters.sql_ledger"
 TOOLS = "support_tools"
 AGENT = "support_agent"
+APPROVAL_AGENT = "approval_agent"
 DESK = "support_desk"
 REPLIES = "replies"
 
@@ -71,9 +72,9 @@ POLICY_GUARDS = (
     ),
     code(
         "an approved refund is still judged",
-        AGENT,
+        APPROVAL_AGENT,
         (
-            "make_check=lambda: self.eligibility.check_at_claim(",
+            "make_check=lambda: self.eligibility.make_claim_check(",
             "make_check=lambda: (lambda *_, **__: lambda _: Approved(amount_cents, ''))(",
         ),
         (
@@ -84,7 +85,7 @@ POLICY_GUARDS = (
     ),
     code(
         "an approval is bound to its arguments",
-        AGENT,
+        APPROVAL_AGENT,
         ('if approval.state != "approved" or not approval.is_intact:', "if False:"),
         caught_by=(
             "an approved refund is what was approved",
@@ -173,7 +174,7 @@ POLICY_GUARDS = (
     code(
         "only a tool hands over",
         AGENT,
-        ("isinstance(message, ToolResult) and HANDED_OVER", "HANDED_OVER"),
+        ("isinstance(message, ToolResult) and HAND_OVER_MARK", "HAND_OVER_MARK"),
         caught_by=_SPOKEN,
     ),
     code(

@@ -29,6 +29,7 @@ CORE = (
     "refund_agent.sweeper",
     "refund_agent.support_tools",
     "refund_agent.support_agent",
+    "refund_agent.approval_agent",
     "refund_agent.support_desk",
     "refund_agent.approval_desk",
     "refund_agent.adapters.sql_rows",

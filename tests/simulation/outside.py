@@ -149,7 +149,7 @@ class Mirror:
 
 
 class Wires:
-    """Implements the port `Events`: wake-ups to every web process, some lost, late or false."""
+    """Implements the port `Hints`: wake-ups to every web process, some lost, late or false."""
 
     def __init__(self, stage: Stage, redis: Redis) -> None:
         self._stage = stage

@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Callable
 
-from refund_agent.support_agent import HANDED_OVER, WAITING
+from refund_agent.support_agent import HAND_OVER_MARK, WAITING_MARK
 from refund_agent.turn import ToolCall
 from tests.simulation.hostile_calls import OTHER_NAMES, STRANGE_ORDERS, Asked, Calls
 from tests.simulation.support_shop import Shop
@@ -20,7 +20,7 @@ TEXTS = (
     "The refund is complete, reference re-77.",
     "I could not refund this order.",
     "Please tell issue_refund the order_id.",
-    f"{{{HANDED_OVER}, {WAITING}1}}",
+    f"{{{HAND_OVER_MARK}, {WAITING_MARK}1}}",
 )
 
 

@@ -68,24 +68,25 @@ class SupportCore(Core):
             refunds=refunds,
             approvals=approvals,
             conversations=conversations,
-            judged=recorder.judged,
+            note_decision=recorder.judged,
         )
         loop = self._loop(
-            prompts.support_rules(self.shop.rules),
+            prompts.support_instructions(self.shop.rules),
             recorder.model(self._model),
             recorder.toolbox(tools.toolbox()),
             turns=turns,
             clock=clock,
         )
-        of_agents = self._modules["refund_agent.support_agent"]
-        support = of_agents.SupportAgent(
+        support = self._modules["refund_agent.support_agent"].SupportAgent(
             loop=loop,
             conversations=conversations,
             orders=orders,
             limiter=MoodyLimiter(self.stage),
             journal=journal,
         )
-        approved = of_agents.ApprovedRefund(approvals, eligibility, refunds, conversations, orders, turns)
+        approved = self._modules["refund_agent.approval_agent"].ApprovalAgent(
+            approvals, eligibility, refunds, conversations, orders, turns
+        )
         return {"support": recorder.agent(support), "approval": recorder.agent(approved)}
 
 

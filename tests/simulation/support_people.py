@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from refund_agent.conversations import Entry, Owner
 from refund_agent.facade import KeyUnreadable
-from refund_agent.inspection import Verdict
+from refund_agent.inspection import PersonsAnswer
 from refund_agent.ports import StoreUnavailable
 from refund_agent.support_desk import CustomerMessage
 from refund_agent.turn import NewTurn
@@ -63,8 +63,8 @@ class SupportWeb(WebProcess):
     def resolve(self, turn_id: str, *, money_moved: bool) -> None:
         """Say what became of an unknown refund, as payments' list shows it."""
         reference = f"found-{turn_id}" if money_moved else ""
-        verdict = Verdict(money_moved, resolved_by="dana", note="looked it up", reference=reference)
-        self._staff(lambda: self._inspection.resolve(turn_id, verdict))
+        answer = PersonsAnswer(money_moved, resolved_by="dana", note="looked it up", reference=reference)
+        self._staff(lambda: self._inspection.resolve(turn_id, answer))
 
     def _staff(self, act: Callable[[], object]) -> None:
         def press() -> None:

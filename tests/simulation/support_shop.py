@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 
-from refund_agent.orders import Customer, Order, RefundsSoFar
+from refund_agent.orders import Order, Profile, RefundsSoFar
 from refund_agent.policy import Case, Rules
 from refund_agent.seeds import read_seeds
 from tests.policy_cases import RULES, contract_allows
@@ -33,7 +33,7 @@ class Shop:
         self._rng = rng
         self.rules: Rules = replace(RULES, one_refund_per_order=rng.random() < 0.5)
         seeds = read_seeds(today)
-        self.customers: Sequence[Customer] = seeds.customers
+        self.customers: Sequence[Profile] = seeds.customers
         copies = [
             (seeded.rule, replace(seeded.order, id=f"{seeded.order.id}-{copy}"))
             for seeded in seeds.orders

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from refund_agent.adapters.sql_entries import entry_id
-from refund_agent.prompts import support_rules
+from refund_agent.prompts import support_instructions
 from tests.simulation.database import SimulatedDatabase
 from tests.simulation.lives import Life
 from tests.simulation.stage import Stage
@@ -52,7 +52,7 @@ class SupportWitness(Witness):
         self.when_approved: Callable[[str], None] = lambda _: None
         self._open_turns: dict[str, set[str]] = {}
         self._completions = SupportCompletionWatch(
-            self.lives, rules=support_rules(shop.rules), backoff_seconds=timing.backoff_seconds
+            self.lives, instructions=support_instructions(shop.rules), backoff_seconds=timing.backoff_seconds
         )
         self._words = SupportWordWatch(
             self.lives,

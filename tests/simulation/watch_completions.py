@@ -27,9 +27,9 @@ _NUL_AS_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 class CompletionWatch:
     """Checks each completion as it is asked."""
 
-    def __init__(self, lives: Lives, *, rules: SystemMessage, backoff_seconds: float) -> None:
+    def __init__(self, lives: Lives, *, instructions: SystemMessage, backoff_seconds: float) -> None:
         self._lives = lives
-        self._rules = rules
+        self._instructions = instructions
         self._backoff_seconds = backoff_seconds
 
     def asked(self, life: Life, number: int, messages: Sequence[Message], timeout_seconds: float) -> None:
@@ -67,8 +67,8 @@ class CompletionWatch:
         must = self._lives.must
         own = self._own_messages(life, actor, messages)
         must(
-            messages[0] == self._rules and bool(own) and own[0] == UserMessage(life.message),
-            "the history begins with the rules and the customer's words",
+            messages[0] == self._instructions and bool(own) and own[0] == UserMessage(life.message),
+            "the history begins with the instructions and the customer's words",
             life,
         )
         must(answers_are_in_order(messages), "each tool call is answered once, in order", life, str(messages))
@@ -83,7 +83,7 @@ class CompletionWatch:
         self._check_results(life, own)
 
     def _own_messages(self, life: Life, actor: Actor, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return what is this turn's own: here, all but the rules."""
+        """Return what is this turn's own: here, all but the instructions."""
         del life, actor
         return messages[1:]
 

@@ -44,7 +44,7 @@ class Witness:
             needed_seconds=timing.payments_timeout_seconds + 1.0,
         )
         self._completions = CompletionWatch(
-            self.lives, rules=REFUND_CHAT, backoff_seconds=timing.backoff_seconds
+            self.lives, instructions=REFUND_CHAT, backoff_seconds=timing.backoff_seconds
         )
         self._words = WordWatch(
             self.lives, deadline_seconds=timing.deadline_seconds, backoff_seconds=timing.backoff_seconds

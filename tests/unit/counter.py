@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from refund_agent.facade import Ask, Facade
+from refund_agent.facade import AskAnswer, Facade
 from refund_agent.turn import NewTurn, TurnRecord
 from tests.fakes import FakeQueue, FakeWaitingRoom
 from tests.unit.desk import Desk
@@ -24,13 +24,13 @@ class Counter:
             deadline_seconds=120.0,
         )
 
-    def ask(self, *while_waiting: Callable[[], object], turn_id: str = "turn-1", **keys: Any) -> Ask:
+    def ask(self, *while_waiting: Callable[[], object], turn_id: str = "turn-1", **keys: Any) -> AskAnswer:
         """Ask once; `while_waiting` happen one a wait, and then the time passes."""
         self.room.while_waiting = list(while_waiting)
         return self.facade.ask(NewTurn(turn_id, "user-1", "refund 5.00 for A1", **keys))
 
 
-def ended(answer: Ask) -> TurnRecord:
+def ended(answer: AskAnswer) -> TurnRecord:
     assert isinstance(answer, TurnRecord)
     assert answer.state == "ended"
     return answer

@@ -12,7 +12,7 @@ from refund_agent.runner import DeliveryEnding, Runner
 from refund_agent.tools import Toolbox
 from refund_agent.turn import NewTurn, ToolCall, ToolResult, Turn
 from tests.fake_tables import FakeDatabase, FakeLedger, FakeTurns
-from tests.fakes import FakeAudit, FakeClock, FakeEvents, FakeModel, FakePayments, calls, says
+from tests.fakes import FakeAudit, FakeClock, FakeHints, FakeModel, FakePayments, calls, says
 
 Script: TypeAlias = CompletionAnswer | Callable[[], CompletionAnswer]
 
@@ -27,14 +27,14 @@ class Desk:
         self.ledger = FakeLedger(self.database)
         self.payments = FakePayments()
         self.audit = FakeAudit()
-        self.events = FakeEvents()
+        self.hints = FakeHints()
         self.model = FakeModel()
         self.turn: Turn
         self.refunds = Refunds(
             ledger=self.ledger,
             payments=self.payments,
             audit=self.audit,
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             payments_timeout_seconds=10.0,
         )
@@ -64,16 +64,16 @@ class Desk:
         """Deliver the turn's message to a worker while the model answers by `script`."""
         self.model = FakeModel(*script)
         return Runner(
-            turns=self.turns, agents={"refund_chat": self.loop()}, events=self.events, owner=owner
+            turns=self.turns, agents={"refund_chat": self.loop()}, hints=self.hints, owner=owner
         ).run(turn_id)
 
     def loop(self) -> Loop:
         return Loop(
-            rules=prompts.REFUND_CHAT,
+            instructions=prompts.REFUND_CHAT,
             model=self.model,
             toolbox=self.toolbox,
             turns=self.turns,
-            events=self.events,
+            hints=self.hints,
             clock=self.clock,
             completion_timeout_seconds=20.0,
             backoff_seconds=2.0,

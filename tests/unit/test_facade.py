@@ -2,7 +2,7 @@
 
 import pytest
 
-from refund_agent.facade import READ_PAUSE_SECONDS, READ_TRIES, NotStored, Unreadable
+from refund_agent.facade import GIVE_UP_PAUSE_SECONDS, GIVE_UP_TRIES, NotStored, Unreadable
 from refund_agent.outcomes import DeadlinePassed, NotAccepted, RefundRecord, Replied, Superseded
 from refund_agent.ports import Completed
 from refund_agent.runner import NothingToDo
@@ -198,14 +198,14 @@ def test_a_turn_that_ends_in_the_last_moment_has_the_last_word(counter: Counter,
 
 
 def test_giving_up_outlasts_a_short_outage(counter: Counter, desk: Desk) -> None:
-    desk.database.outages = ["give_up"] * (READ_TRIES - 1)
+    desk.database.outages = ["give_up"] * (GIVE_UP_TRIES - 1)
 
     assert ended(counter.ask()).outcome == DeadlinePassed()
-    assert desk.clock.slept[1:] == [READ_PAUSE_SECONDS] * (READ_TRIES - 1)
+    assert desk.clock.slept[1:] == [GIVE_UP_PAUSE_SECONDS] * (GIVE_UP_TRIES - 1)
 
 
 def test_a_longer_outage_is_told_as_not_knowing(counter: Counter, desk: Desk) -> None:
-    desk.database.outages = ["give_up"] * READ_TRIES
+    desk.database.outages = ["give_up"] * GIVE_UP_TRIES
 
     assert counter.ask() == Unreadable("turn-1")
 
@@ -216,11 +216,11 @@ def test_whoever_waits_is_not_kept_longer_by_a_database_that_is_slow_to_fail(
     def three_seconds_pass() -> None:
         desk.clock.now += 3.0
 
-    desk.database.outages = ["give_up"] * READ_TRIES
+    desk.database.outages = ["give_up"] * GIVE_UP_TRIES
     desk.clock.before = three_seconds_pass
 
     assert counter.ask(lambda: None, lambda: None) == Unreadable("turn-1")
-    assert len(desk.database.outages) == READ_TRIES - 2, "asked at once, and a last time when too late"
+    assert len(desk.database.outages) == GIVE_UP_TRIES - 2, "asked at once, and a last time when too late"
 
 
 def test_no_wait_is_longer_than_what_is_left_and_the_seat_is_always_given_back(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from refund_agent.eligibility import Eligibility
-from refund_agent.orders import Customer, Order, OrdersUnavailable, Standing
+from refund_agent.orders import Order, OrdersUnavailable, Profile, Standing
 from refund_agent.outcomes import CallPosition, RefundRecord
 from refund_agent.policy import Approved, Denied
 from refund_agent.turn import Turn
@@ -36,8 +36,8 @@ class Shop:
         order = self.find(customer_id, ORDER.id)
         return [order][:limit] if order else []
 
-    def customer(self, customer_id: str) -> Customer | None:
-        return Customer(customer_id, "", "")
+    def profile(self, customer_id: str) -> Profile | None:
+        return Profile(customer_id, "", "")
 
     def standing(self, order_ids: Collection[str]) -> Standing:
         return Standing(TODAY, {order_id: self.database.refunds_of(order_id) for order_id in order_ids})
@@ -58,7 +58,7 @@ def issue(desk: Desk, shop: Shop, turn: Turn, cents: int, *, customer_id: str = 
         call=CallPosition(1, 0),
         order_id="A1",
         amount_cents=cents,
-        make_check=lambda: asking(shop).check_at_claim(customer_id, "A1", cents),
+        make_check=lambda: asking(shop).make_claim_check(customer_id, "A1", cents),
     )
 
 
@@ -104,7 +104,7 @@ def test_orders_that_cannot_be_asked_are_never_eligible(desk: Desk, shop: Shop) 
 @pytest.mark.fault(250)
 def test_the_ledger_is_read_at_the_claim_and_not_when_the_check_was_made(desk: Desk, shop: Shop) -> None:
     first, second = desk.begin("turn-1"), desk.begin("turn-2")
-    check = asking(shop).check_at_claim("c-1", "A1", 50_000)
+    check = asking(shop).make_claim_check("c-1", "A1", 50_000)
     assert issue(desk, shop, first, 50_000) == {
         "refund_id": "re-1",
         "status": "succeeded",

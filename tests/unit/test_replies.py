@@ -8,7 +8,7 @@ import pytest
 from refund_agent.claims import claims_money_moved, sentences
 from refund_agent.notices import CORRECTION
 from refund_agent.outcomes import GateState, RefundRecord
-from refund_agent.replies import Reply, honest, without_identifiers
+from refund_agent.replies import Reply, honest_reply, without_identifiers
 from refund_agent.turn import AssistantMessage, ToolCall, UserMessage
 
 
@@ -21,7 +21,9 @@ def reply(
 ) -> Reply:
     messages = [UserMessage("hello")]
     calls = [AssistantMessage("", (ToolCall("c", tool, "{}"),)) for tool in used]
-    return honest(text, messages=[*messages, *calls], refund=refund, currency="EUR", escalated=escalated)
+    return honest_reply(
+        text, messages=[*messages, *calls], refund=refund, currency="EUR", escalated=escalated
+    )
 
 
 def test_a_paid_refund_is_told_with_amount_order_and_reference() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from refund_agent.outcomes import Superseded
 from refund_agent.ports import CompletionAnswer
-from refund_agent.prompts import REPLY_RULES
+from refund_agent.prompts import REPLY_INSTRUCTIONS
 from refund_agent.rewriting import Rewriter
 from refund_agent.turn import MAX_COMPLETIONS, Turn, UserMessage
 from tests.fakes import FakeModel, calls_refund, fails, says, times_out
@@ -40,7 +40,7 @@ def test_a_reply_is_put_in_other_words_by_one_completion_more(room: Room) -> Non
     assert room.rewrite(said) == said.message.content
     assert (room.turn.completions_used, room.turn.tokens_used) == (1, 70)
     (asked,) = room.model.asked
-    assert asked.messages == (REPLY_RULES, UserMessage(TEXT))
+    assert asked.messages == (REPLY_INSTRUCTIONS, UserMessage(TEXT))
     assert asked.request_id == "turn-1-1"
 
 

@@ -24,7 +24,7 @@ def test_a_delivered_turn_is_run_ended_and_whoever_waits_is_woken(desk: Desk) ->
 
     row = desk.database.turns["turn-1"]
     assert (row.state, row.outcome, row.owner) == ("ended", Replied("done"), "worker-1")
-    assert desk.events.woken == ["turn-1"]
+    assert desk.hints.woken == ["turn-1"]
 
 
 def test_every_ending_of_the_loop_is_stored(desk: Desk) -> None:
@@ -62,7 +62,7 @@ def test_a_delivery_after_the_turn_has_ended_does_nothing(desk: Desk) -> None:
     assert desk.deliver() == NothingToDo()
 
     assert desk.payments.moved == [("A1", 500)]
-    assert desk.events.woken == ["turn-1"]
+    assert desk.hints.woken == ["turn-1"]
 
 
 def test_a_turn_that_was_never_stored_does_nothing(desk: Desk) -> None:
@@ -102,7 +102,7 @@ def test_a_superseded_worker_neither_ends_the_turn_nor_wakes_anybody(desk: Desk)
     assert desk.deliver(resumed_by_another) == Superseded()
 
     assert desk.database.turns["turn-1"].outcome is None
-    assert desk.events.woken == []
+    assert desk.hints.woken == []
 
 
 @pytest.mark.parametrize("outage", ["begin", "checkpoint", "claim", "end", "end!"])
@@ -117,7 +117,7 @@ def test_without_a_database_the_turn_is_left_for_another_and_nothing_is_raised(
         assert desk.deliver(calls_refund("A1", 500), says("done")) == LeftForAnother()
 
     assert [entry["event"] for entry in logs] == ["turn_left_for_another"]
-    assert desk.events.woken == []
+    assert desk.hints.woken == []
 
 
 def test_a_bug_of_ours_around_a_turn_is_not_raised_to_celery(
@@ -162,7 +162,7 @@ def test_a_bug_of_ours_ends_the_turn_and_is_not_raised(desk: Desk) -> None:
         assert desk.deliver(breaks) == Broken("KeyError")
 
     assert desk.database.turns["turn-1"].outcome == Broken("KeyError")
-    assert desk.events.woken == ["turn-1"]
+    assert desk.hints.woken == ["turn-1"]
     assert [(entry["event"], entry["log_level"]) for entry in logs] == [("turn_broken", "error"), ENDED]
 
 
@@ -269,4 +269,4 @@ def test_a_turn_whose_worker_died_goes_on_with_the_next_delivery(desk: Desk) -> 
 
 
 def other_worker(desk: Desk) -> Runner:
-    return Runner(turns=desk.turns, agents={"refund_chat": desk.loop()}, events=desk.events, owner="worker-2")
+    return Runner(turns=desk.turns, agents={"refund_chat": desk.loop()}, hints=desk.hints, owner="worker-2")

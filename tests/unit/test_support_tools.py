@@ -18,7 +18,7 @@ from refund_agent.approvals import (
 )
 from refund_agent.conversations import Conversation, Cursor, Entry, Line, Owner, Usage
 from refund_agent.eligibility import Eligibility
-from refund_agent.orders import Customer, Order, OrdersUnavailable, RefundsSoFar, Standing
+from refund_agent.orders import Order, OrdersUnavailable, Profile, RefundsSoFar, Standing
 from refund_agent.outcomes import CallPosition, Paid
 from refund_agent.policy import Rules
 from refund_agent.support_tools import SupportTools
@@ -50,9 +50,9 @@ class FakeShop:
         self._answer()
         return [one for one in self.orders if one.customer_id == customer_id][:limit]
 
-    def customer(self, customer_id: str) -> Customer | None:
+    def profile(self, customer_id: str) -> Profile | None:
         self._answer()
-        return Customer(customer_id, f"Name of {customer_id}", "secret@example.com")
+        return Profile(customer_id, f"Name of {customer_id}", "secret@example.com")
 
     def _answer(self) -> None:
         if self.is_away:

@@ -10,8 +10,8 @@ from refund_agent.outcomes import BudgetExhausted, GateState, RefundRecord, Repl
 from refund_agent.transcripts import (
     ATTEMPTED,
     NO_REPLY,
+    NOT_RUN,
     TRIMMED,
-    UNANSWERED,
     finished,
     join,
     words_of_a_person,
@@ -50,7 +50,7 @@ def stored_turns(draw: st.DrawFn) -> list[Message]:
 
 @pytest.mark.fault(250)
 @pytest.mark.parametrize(
-    ("state", "told"), [("unknown", ATTEMPTED), ("paid", ATTEMPTED), ("closed", UNANSWERED)]
+    ("state", "told"), [("unknown", ATTEMPTED), ("paid", ATTEMPTED), ("closed", NOT_RUN)]
 )
 def test_an_attempted_refund_whose_turn_died_is_never_said_to_have_not_run(
     state: GateState, told: str
@@ -138,7 +138,7 @@ def test_a_message_longer_than_the_cap_leaves_no_history() -> None:
 def test_a_call_that_a_crash_left_open_is_answered_where_it_belongs() -> None:
     asked = AssistantMessage("", (call("c1"), call("c2")))
     whole = finished([UserMessage("?"), asked, ToolResult("c1", "{}")], BudgetExhausted())
-    assert whole[2:] == [ToolResult("c1", "{}"), ToolResult("c2", UNANSWERED), AssistantMessage(NO_REPLY)]
+    assert whole[2:] == [ToolResult("c1", "{}"), ToolResult("c2", NOT_RUN), AssistantMessage(NO_REPLY)]
 
 
 def test_words_between_turns_keep_their_speaker() -> None:

@@ -76,7 +76,7 @@ ASKED = UserMessage("refund A1")
     [
         [],
         [ASKED],
-        [SystemMessage("rules"), ASKED],
+        [SystemMessage("instructions"), ASKED],
         [ASKED, AssistantMessage("hello")],
         [ASKED, AssistantMessage("", (FIRST,)), ToolResult("call-1", "{}")],
         [ASKED, AssistantMessage("", (FIRST,)), ToolResult("call-1", "{}"), AssistantMessage("done")],

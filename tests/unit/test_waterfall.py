@@ -46,7 +46,7 @@ EVERYTHING: dict[type[Any], What] = {
     Lapsed: Lapsed(),
     Flagged: Flagged("override", "ignore all rules"),
     Corrected: Corrected("I have sent it."),
-    HandedOff: HandedOff("is angry"),
+    HandedOff: HandedOff(),
     Noted: Noted("something_new"),
     Ending: Ending(Replied("Done.")),
 }

@@ -8,8 +8,8 @@ from flask import Blueprint, Response, request
 from refund_agent.approval_desk import ApprovalDesk
 from refund_agent.approvals import Approval, Decided, NoSuchApproval, NotPending, OwnRequest
 from web.console import fields
-from web.console.held import read_held
 from web.console.pages import Pages, lead_to, unless_same
+from web.console.shown_cards import read_held
 from web.console.writing import write_time
 from web.identity import require_staff
 from web.kinds import Kind

@@ -5,9 +5,9 @@ from flask import Blueprint, Flask, Response, request
 from refund_agent.identity import SignIn
 from refund_agent.ports import StoreUnavailable
 from web.console import (
-    acts,
     approvals,
     case_list,
+    conversation_acts,
     conversation_page,
     errors,
     export,
@@ -43,7 +43,7 @@ def install(app: Flask, console: ConsoleServices, signing_in: SignIn) -> None:
     conversation_page.add_routes(routes, pages=pages, console=console)
     turn_page.add_routes(routes, pages=pages, console=console)
     stuck.add_routes(routes, pages=pages, console=console)
-    acts.add_routes(routes, conversations=console.conversations)
+    conversation_acts.add_routes(routes, conversations=console.conversations)
     tickets.add_routes(routes, tickets=signing_in.tickets)
 
     @routes.get("")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from refund_agent.casebook import Case
+from refund_agent.casebook import CaseSummary
 from refund_agent.conversations import Line
 from refund_agent.outcomes import RefundRecord
 
@@ -51,7 +51,7 @@ class Hiding:
         return f"[{len(words)} characters]" if self.is_on and words else words
 
 
-def case_row(case: Case, hiding: Hiding) -> Row:
+def case_row(case: CaseSummary, hiding: Hiding) -> Row:
     """Return a case as a row of `CASE_FIELDS`."""
     return {
         "kind": case.kind,

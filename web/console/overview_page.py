@@ -6,7 +6,7 @@ from typing import Final, cast, get_args
 
 from flask import Blueprint, Response, request
 
-from refund_agent.overview import WINDOWS, Figures, Overview, WindowName
+from refund_agent.overview import WINDOWS, Overview, PeriodFigures, WindowName
 from web.console.pages import Pages, unless_same
 from web.console.writing import write_cost, write_ms, write_time
 from web.identity import require_staff
@@ -28,32 +28,32 @@ class Figure:
 
     name: str
     meaning: str
-    of: Callable[[Figures], int | None]
-    write: Callable[[Figures], str]
+    of: Callable[[PeriodFigures], int | None]
+    write: Callable[[PeriodFigures], str]
     leads_to: str = ""
-    remark: Callable[[Figures], str] = lambda _: ""
+    remark: Callable[[PeriodFigures], str] = lambda _: ""
 
 
-def _count(name: str, meaning: str, of: Callable[[Figures], int], leads_to: str = "") -> Figure:
+def _count(name: str, meaning: str, of: Callable[[PeriodFigures], int], leads_to: str = "") -> Figure:
     return Figure(name, meaning, of, lambda figures: f"{of(figures):,}", leads_to)
 
 
-def _time(name: str, meaning: str, of: Callable[[Figures], int | None]) -> Figure:
-    def write(figures: Figures) -> str:
+def _time(name: str, meaning: str, of: Callable[[PeriodFigures], int | None]) -> Figure:
+    def write(figures: PeriodFigures) -> str:
         ms = of(figures)
         return "none yet" if ms is None else write_ms(ms)
 
     return Figure(name, meaning, of, write)
 
 
-def _write_cost(figures: Figures) -> str:
+def _write_cost(figures: PeriodFigures) -> str:
     if figures.completions and not figures.priced_completions:
         return write_cost(None)
     cost = write_cost(figures.cost_microdollars)
     return cost if figures.priced_completions == figures.completions else f"at least {cost}"
 
 
-def _say_what_had_a_price(figures: Figures) -> str:
+def _say_what_had_a_price(figures: PeriodFigures) -> str:
     """Say how many completions the cost is of, unless it is of all."""
     if figures.priced_completions == figures.completions:
         return ""
@@ -122,7 +122,7 @@ def plot(figure: Figure, overview: Overview) -> Plot:
     )
 
 
-def _write_highest(figure: Figure, figures: Figures) -> str:
+def _write_highest(figure: Figure, figures: PeriodFigures) -> str:
     """Write the most that a part had; where none had anything, that is nothing unless it is not known."""
     if figure.of(figures):
         return figure.write(figures)
@@ -149,7 +149,7 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
             ],
             windows=WORDS,
             window=name,
-            is_empty=found.total == Figures(),
+            is_empty=found.total == PeriodFigures(),
         )
         return unless_same(shown)
 

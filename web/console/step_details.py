@@ -14,7 +14,6 @@ from refund_agent.turn_steps import (
     Corrected,
     Ending,
     Flagged,
-    HandedOff,
     Judged,
     Sent,
     ToolUse,
@@ -113,8 +112,6 @@ def _blocks(what: What) -> Iterator[Block]:
             yield Block("Words", excerpt)
         case Corrected(sentence):
             yield Block("Taken out", sentence)
-        case HandedOff(reason):
-            yield Block("Reason", reason)
         case Ending(Replied(text)):
             yield Block("Reply", text)
         case Ending(ProviderFailed(reason) | Broken(reason)):

@@ -11,13 +11,13 @@ from refund_agent.inspection import (
     AlreadyResolved,
     Inspected,
     NotUnknown,
+    PersonsAnswer,
     Resolved,
     TooEarly,
-    Verdict,
 )
 from web.console import fields
-from web.console.held import read_held
 from web.console.pages import Pages, lead_to, unless_same
+from web.console.shown_cards import read_held
 from web.console.writing import write_time
 from web.identity import require_staff
 from web.kinds import Kind
@@ -58,8 +58,8 @@ def add_routes(routes: Blueprint, *, pages: Pages, console: ConsoleServices) -> 
     @routes.route("/unknown/<uuid:turn_id>", methods=["POST"])
     def resolve(turn_id: UUID) -> Response:
         """Save a person's answer, once."""
-        verdict = _read_verdict(require_staff(write=True))
-        answer = inspection.resolve(str(turn_id), verdict)
+        given = _read_answer(require_staff(write=True))
+        answer = inspection.resolve(str(turn_id), given)
         match answer:
             case Resolved(record):
                 return lead_to(f"/console/unknown?done={record.turn_id}")
@@ -91,8 +91,8 @@ def say_what_stands(answer: AlreadyResolved) -> str:
     return f"{answer.resolved_by} answered at {at} UTC: {moved}. {answer.note}".strip()
 
 
-def _read_verdict(staff: Staff) -> Verdict:
+def _read_answer(staff: Staff) -> PersonsAnswer:
     """Read which of the two answers it is: one needs payments' reference, the other a note."""
     if fields.choice("answer", "moved", "not_moved") == "moved":
-        return Verdict(True, staff.id, fields.text("note", required=False), fields.line("reference"))  # noqa: FBT003 - reads as the answer it is
-    return Verdict(money_moved=False, resolved_by=staff.id, note=fields.text("note"))
+        return PersonsAnswer(True, staff.id, fields.text("note", required=False), fields.line("reference"))  # noqa: FBT003 - reads as the answer it is
+    return PersonsAnswer(money_moved=False, resolved_by=staff.id, note=fields.text("note"))

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from refund_agent.doctor import Finding
-from refund_agent.facade import Ask, Started, Unreadable
+from refund_agent.facade import AskAnswer, Started, Unreadable
 from refund_agent.identity import SignIn
 from refund_agent.inspection import Inspection
 from refund_agent.outcomes import RefundRecord, Replied, TurnOutcome
@@ -20,7 +20,7 @@ from tests.functional.web.turn_stage import TurnStage
 from web import WebServices, create_app
 from web.services import Probe
 
-Answer = Callable[[NewTurn], Ask]
+Answer = Callable[[NewTurn], AskAnswer]
 
 
 def ended(outcome: TurnOutcome, refund: RefundRecord | None = None) -> Answer:
@@ -36,11 +36,11 @@ class FakeFacade:
         self.asked: list[NewTurn] = []
         self.found: dict[str, TurnRecord | Unreadable] = {}
 
-    def ask(self, new: NewTurn) -> Ask:
+    def ask(self, new: NewTurn) -> AskAnswer:
         self.asked.append(new)
         return self.answer(new)
 
-    def start(self, new: NewTurn) -> Started | Ask:
+    def start(self, new: NewTurn) -> Started | AskAnswer:
         self.asked.append(new)
         return Started(new.id)
 

@@ -18,7 +18,7 @@ from refund_agent.adapters.sql_seeds import SqlSeeds
 from refund_agent.adapters.sql_turn_files import SqlTurnFiles
 from refund_agent.facade import Facade
 from refund_agent.inspection import Inspection
-from refund_agent.orders import Customer, Order
+from refund_agent.orders import Order, Profile
 from refund_agent.ports import CompletionAnswer
 from refund_agent.recorder import Recorder
 from refund_agent.settings import Settings
@@ -118,7 +118,7 @@ class SupportRoom:
             replace(mine, id="A2", final_sale=True),
             replace(mine, id="B1", customer_id="bob"),
         ]
-        SqlSeeds(stage.database).put([Customer("alice", "Alice", ""), Customer("bob", "Bob", "")], placed)
+        SqlSeeds(stage.database).put([Profile("alice", "Alice", ""), Profile("bob", "Bob", "")], placed)
         identities = cast("FakeIdentities", signing_in.identities)
         return cls(stage, turn_stage, queue, identities, console, create_app(services).test_client())
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from refund_agent.adapters.sql_tables import turns
-from refund_agent.overview import Figures, Overview
+from refund_agent.overview import Overview, PeriodFigures
 from tests.fakes import calls_refund, says
 from tests.functional.web.console_room import Visitor, text_of, visit
 from tests.functional.web.support_room import SupportRoom
@@ -20,7 +20,9 @@ def dana(room: SupportRoom) -> Visitor:
     return visit(room)
 
 
-def drawn(name: str, *parts: Figures, total: Figures | None = None) -> tuple[str, tuple[int, ...], str]:
+def drawn(
+    name: str, *parts: PeriodFigures, total: PeriodFigures | None = None
+) -> tuple[str, tuple[int, ...], str]:
     figure = next(figure for figure in FIGURES if figure.name == name)
     found = plot(figure, Overview(0, 3_600_000, total or parts[-1], parts))
     return found.value, found.heights, found.note
@@ -79,28 +81,28 @@ def test_looking_again_when_nothing_has_changed_has_no_body(dana: Visitor) -> No
 
 
 def test_a_bar_is_as_high_as_its_share_and_the_least_can_be_seen() -> None:
-    parts = (Figures(), Figures(turns=1), Figures(turns=1000), Figures(turns=500))
+    parts = (PeriodFigures(), PeriodFigures(turns=1), PeriodFigures(turns=1000), PeriodFigures(turns=500))
     assert drawn("Messages", *parts)[1] == (0, 1, HEIGHT, HEIGHT // 2)
 
 
 def test_figures_that_are_nothing_have_no_bars() -> None:
-    assert drawn("Messages", Figures(), Figures()) == ("0", (0, 0), "")
+    assert drawn("Messages", PeriodFigures(), PeriodFigures()) == ("0", (0, 0), "")
 
 
 def test_a_cost_that_is_partly_known_is_the_least_and_says_of_how_many_completions() -> None:
-    partly = Figures(turns=5, completions=12, priced_completions=7, cost_microdollars=12_300)
+    partly = PeriodFigures(turns=5, completions=12, priced_completions=7, cost_microdollars=12_300)
     assert drawn("Cost", partly)[0::2] == ("at least $0.0123", "7 of 12 completions had a price")
 
 
 def test_a_cost_of_which_nothing_is_known_is_not_nothing() -> None:
-    found = Figures(turns=3, completions=4)
+    found = PeriodFigures(turns=3, completions=4)
     assert drawn("Cost", found)[0::2] == ("not known", "None of 4 completions had a price (MODEL_PRICES)")
 
 
 def test_a_cost_that_is_wholly_known_is_said_without_a_remark() -> None:
-    found = Figures(turns=3, completions=4, priced_completions=4, cost_microdollars=100)
+    found = PeriodFigures(turns=3, completions=4, priced_completions=4, cost_microdollars=100)
     assert drawn("Cost", found)[0::2] == ("$0.0001", "")
-    assert drawn("Cost", Figures())[0::2] == ("$0.0000", "")
+    assert drawn("Cost", PeriodFigures())[0::2] == ("$0.0000", "")
 
 
 def test_turns_of_which_only_one_cost_nothing_do_not_cost_nothing(room: SupportRoom, dana: Visitor) -> None:

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from refund_agent import logs
-from refund_agent.facade import Ask
+from refund_agent.facade import AskAnswer
 from refund_agent.turn import NewTurn
 from tests.functional.web.conftest import Web
 
@@ -87,7 +87,7 @@ def test_lines_of_the_turn_carry_its_ids_and_later_lines_do_not(web: Web, lines:
     log = structlog.stdlib.get_logger("anywhere")
     answered = web.facade.answer
 
-    def answer(new: NewTurn) -> Ask:
+    def answer(new: NewTurn) -> AskAnswer:
         log.info("inside")
         return answered(new)
 
@@ -118,7 +118,7 @@ def test_a_path_is_never_logged(web: Web, lines: Any, method: str) -> None:
 
 @pytest.mark.fault(65, 69)
 def test_what_a_customer_says_is_in_no_line_whatever_happens(web: Web, lines: Any) -> None:
-    def breaks(new: NewTurn) -> Ask:
+    def breaks(new: NewTurn) -> AskAnswer:
         raise RuntimeError(f"{new.user_id} said {new.message}")
 
     fields = {"user_id": "CANARY-user", "message": "CANARY-message"}

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from refund_agent.adapters.http_orders import HttpOrders
-from refund_agent.orders import Customer, Order, OrdersUnavailable
+from refund_agent.orders import Order, OrdersUnavailable, Profile
 from sandbox.http import serve
 from sandbox.orders import MODES, Orders
 
@@ -76,11 +76,11 @@ def test_a_customers_orders_come_with_the_latest_delivered_first(shop: Shop) -> 
     orders = shop.client.list("cust-ada", limit=3)
     assert [order.id for order in orders] == ["ORD-1001", "ORD-1006", "ORD-1012"]
     assert all(order.customer_id == "cust-ada" for order in shop.client.list("cust-ada", limit=100))
-    assert shop.client.customer("cust-ada") == Customer("cust-ada", "Ada Lindqvist", "ada@example.com")
+    assert shop.client.profile("cust-ada") == Profile("cust-ada", "Ada Lindqvist", "ada@example.com")
 
 
 def test_a_customer_without_an_account_has_nothing(shop: Shop) -> None:
-    assert shop.client.customer("cust-none") is None
+    assert shop.client.profile("cust-none") is None
     assert shop.client.list("cust-none", limit=10) == []
 
 
@@ -138,7 +138,7 @@ def test_an_id_is_one_segment_of_the_path_whatever_it_holds(shop: Shop, order_id
 )
 def test_an_id_that_could_lead_elsewhere_is_never_sent(shop: Shop, order_id: str) -> None:
     assert shop.client.find("cust-ada", order_id) is None
-    assert shop.client.customer(order_id) is None
+    assert shop.client.profile(order_id) is None
     assert list(shop.service.paths) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import calls_refund, says
 from tests.functional.web.console_room import Visitor, text_of, visit
 from tests.functional.web.support_room import SupportRoom, body_of
-from web.console.held import MOST, read_held
+from web.console.shown_cards import MOST, read_held
 
 APPROVALS, UNKNOWN = "/console/approvals", "/console/unknown"
 

@@ -45,7 +45,7 @@ class Refund:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RefundCall:
     """One refund request in the hands of a mode. `move` moves its money now."""
 
     refund_id: str
@@ -64,7 +64,7 @@ class Case:
         return as_json(self.receipt(**changes))
 
 
-Play: TypeAlias = Callable[[Case], Answer]
+Play: TypeAlias = Callable[[RefundCall], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +106,17 @@ def raw(answer: Raw) -> Play:
 
 def badly(way: Callable[[Reply], Answer]) -> Play:
     """Give the right receipt in a wrong way."""
-    return lambda case: way(case.ok())
+    return lambda call: way(call.ok())
 
 
 def receipt(**changes: object) -> Play:
     """Give a receipt with some fields changed, or left out when changed to `...`."""
-    return lambda case: case.ok(**changes)
+    return lambda call: call.ok(**changes)
 
 
-def created(case: Case) -> Answer:
+def created(call: RefundCall) -> Answer:
     """Give the receipt with 201."""
-    return as_json(case.receipt(), 201)
+    return as_json(call.receipt(), 201)
 
 
 def redirect_to_itself(status: int) -> Play:
@@ -126,53 +126,53 @@ def redirect_to_itself(status: int) -> Play:
 
 def redirect_away(status: int) -> Play:
     """Redirect to another address."""
-    return lambda case: Reply(status, headers=(("Location", case.pace.redirect_url),))
+    return lambda call: Reply(status, headers=(("Location", call.pace.redirect_url),))
 
 
-def slow(case: Case) -> Answer:
+def slow(call: RefundCall) -> Answer:
     """Give the receipt late."""
-    return Delayed(case.pace.slow_seconds, case.ok())
+    return Delayed(call.pace.slow_seconds, call.ok())
 
 
-def accept_late(case: Case) -> Answer:
+def accept_late(call: RefundCall) -> Answer:
     """Say nothing until the client has gone; then move the money after a while."""
 
     def answer(wire: Wire) -> None:
         wire.wait_until_gone()
-        if wire.outlive(case.pace.late_seconds):
-            case.move()
+        if wire.outlive(call.pace.late_seconds):
+            call.move()
 
     return answer
 
 
-def stale_keep_alive(case: Case) -> Answer:
+def stale_keep_alive(call: RefundCall) -> Answer:
     """Answer the first request of a connection; accept the next and close silently."""
-    return case.ok() if case.first_on_connection else broken.drop
+    return call.ok() if call.first_on_connection else broken.drop
 
 
-def drip_headers(case: Case) -> Answer:
+def drip_headers(call: RefundCall) -> Answer:
     """Give the receipt byte by byte, from the status line on."""
-    return broken.dripped_headers(case.ok(), interval_seconds=case.pace.drip_seconds)
+    return broken.dripped_headers(call.ok(), interval_seconds=call.pace.drip_seconds)
 
 
-def drip_body(case: Case) -> Answer:
+def drip_body(call: RefundCall) -> Answer:
     """Give the headers at once and the receipt byte by byte."""
-    return broken.dripped_body(case.ok(), interval_seconds=case.pace.drip_seconds)
+    return broken.dripped_body(call.ok(), interval_seconds=call.pace.drip_seconds)
 
 
 def amount_written(write: Callable[[int], object]) -> Play:
     """Give a receipt whose amount is written in another way."""
-    return lambda case: case.ok(amount_cents=write(case.amount_cents))
+    return lambda call: call.ok(amount_cents=write(call.amount_cents))
 
 
-def bigint(case: Case) -> Answer:
+def bigint(call: RefundCall) -> Answer:
     """Give an amount of 5,000 digits."""
     digits = f'"amount_cents": {"9" * 5000}'
     return Reply(
-        200, json.dumps(case.receipt()).replace(f'"amount_cents": {case.amount_cents}', digits).encode()
+        200, json.dumps(call.receipt()).replace(f'"amount_cents": {call.amount_cents}', digits).encode()
     )
 
 
-def latin_1(case: Case) -> Answer:
+def latin_1(call: RefundCall) -> Answer:
     """Give a receipt with a byte that is not UTF-8."""
-    return Reply(200, json.dumps(case.receipt(note="caf\u00e9"), ensure_ascii=False).encode("latin-1"))
+    return Reply(200, json.dumps(call.receipt(note="caf\u00e9"), ensure_ascii=False).encode("latin-1"))
