@@ -69,6 +69,7 @@ def test_a_message_redelivered_while_its_turn_runs_re_runs_nothing(stand: Stand,
 @pytest.mark.fault(72)
 def test_a_message_delivered_again_after_its_turn_ended_changes_nothing(stand: Stand, broker: Celery) -> None:
     answer = stand.chat("refund 5.00 for order A1")
+    wait_until(lambda: is_mirrored(stand, turn_id(answer)))
     before = stand.turn(turn_id(answer)), stand.gate(turn_id(answer))
 
     publish(broker, turn_id(answer))
@@ -76,6 +77,12 @@ def test_a_message_delivered_again_after_its_turn_ended_changes_nothing(stand: S
     stand.wait_for_task(turn_id(answer), "NothingToDo")
     assert (stand.turn(turn_id(answer)), stand.gate(turn_id(answer))) == before
     assert (stand.model.request_count, stand.payments.request_count) == (2, 1)
+
+
+def is_mirrored(stand: Stand, turn_id: str) -> bool:
+    """Whether a sweep has noted that the mirror shows the refund: the last change of its row."""
+    gate = stand.gate(turn_id)
+    return gate is not None and gate["mirrored_state"] == gate["state"]
 
 
 @pytest.mark.contract("C74")
