@@ -44,6 +44,8 @@ KINDS: dict[str, float] = {
     "flag lost in memory": 0.3,
 }
 """The most often that each kind happens, as a chance."""
+RARE = frozenset({"message not expired by a wrong clock"})
+"""What ten thousand turns may well not see: it takes a message that comes after its turn's deadline."""
 
 
 @dataclass
