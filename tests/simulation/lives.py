@@ -53,6 +53,7 @@ class Life:
     # what happened
     owners: int = 0
     put_off: int = 0
+    handed_over: int = 0
     completions: list[int] = field(default_factory=list)
     retries: int = 0
     requests: list[tuple[str, int]] = field(default_factory=list)

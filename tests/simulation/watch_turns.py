@@ -53,6 +53,9 @@ class TurnWatch:
             self._written_by_a_run(life, actor, before=before, state=str(state), epoch=epoch)
         if before == "running" and state == "queued":
             self._handed_on(life)
+            # A worker that was told to stop and hands its turn over is not one that the turn has cost.
+            if actor is not None and actor.process.is_stopping and actor.process.name == life.owner:
+                life.handed_over += 1
         life.state, life.epoch, life.owner = str(state), epoch, str(owner)
         life.used, life.attempts, life.flag, life.transcript = used, attempts, bool(flag), transcript
         life.outcome = None if outcome is None else str(outcome)
@@ -65,7 +68,7 @@ class TurnWatch:
         must = self._lives.must
         if before != "running" and state == "running":
             life.owners += 1
-            is_cheap = life.owners - life.put_off <= MAX_OWNERS
+            is_cheap = life.owners - life.put_off - life.handed_over <= MAX_OWNERS
             must(is_cheap, "a turn costs four workers at most", life)
             must(not life.told_never_runs, "a turn told 503 never runs", life)
             must(self._lives.now <= life.deadline + 0.001, "no turn begins after its deadline", life)
