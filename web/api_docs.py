@@ -19,6 +19,8 @@ READING_A_BODY: Final = (400, 408, 413, 415, 422)
 """What a route that takes a JSON body may answer about the body alone."""
 FOR_SUPPORT: Final[list[dict[str, list[str]]]] = [{"customerToken": []}]
 """Who may call the support agent's routes: customers and staff, with a token that the host site signs."""
+FOR_PORTAL_OR_SUPPORT: Final[list[dict[str, list[str]]]] = [{"portalToken": []}, *FOR_SUPPORT]
+"""Who may ask about a turn: whoever could have asked for it."""
 
 
 def install(app: Flask) -> Any:  # noqa: ANN401 - flask-smorest is not typed

@@ -7,11 +7,11 @@ from flask_smorest import Blueprint
 from marshmallow import RAISE, Schema, fields, validate
 
 from refund_agent.identity import TICKET_SECONDS, Tickets, TicketsUnavailable
+from web.api_docs import FOR_SUPPORT, with_problems
 from web.body import StrictJsonParser
 from web.identity import require_identity, tickets_away
 from web.ids import API_ROOT
-from web.problems import CONTENT_TYPE, respond
-from web.schemas import ProblemDocument
+from web.problems import respond
 
 PATH: Final = r"/(?:support|console)/[A-Za-z0-9/_-]{1,200}"
 
@@ -56,8 +56,7 @@ def blueprint(tickets: Tickets) -> Any:  # noqa: ANN401 - flask-smorest is not t
     routes.ARGUMENTS_PARSER = StrictJsonParser()
     view: Any = routes.arguments(TicketRequest, location="json")(issue)
     view = routes.response(200, Ticket, description="The ticket.")(view)
-    for status in (400, 401, 415, 422, 503):
-        view = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(view)
-    view = routes.doc(security=[{"customerToken": []}])(view)
+    view = with_problems(routes, view, 400, 401, 415, 422, 503)
+    view = routes.doc(security=FOR_SUPPORT)(view)
     routes.add_url_rule(f"{API_ROOT}tickets", view_func=view, methods=["POST"])
     return routes

@@ -17,11 +17,11 @@ from refund_agent.journal import StoredEvents
 from refund_agent.languages import Language
 from refund_agent.ports import Clock, StoreUnavailable
 from refund_agent.turn import TurnRecord
+from web.api_docs import FOR_PORTAL_OR_SUPPORT, with_problems
 from web.ids import API_ROOT, adopt_turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
-from web.problems import CONTENT_TYPE, NOT_READABLE, Problem, Refused
-from web.schemas import ProblemDocument
+from web.problems import NOT_READABLE, Problem, Refused
 from web.stream_places import StreamPlaces
 from web.turn_stream import FindTurn, TurnStream, Watching
 
@@ -166,13 +166,10 @@ def blueprint(streams: TurnStreams, access: Access) -> Any:  # noqa: ANN401 - fl
     routes: Any = Blueprint("turn_events", __name__, description="What a turn does, live.")
     documented: Any = routes.response(200, content_type=EVENT_STREAM, description="The events.")(turn_events)
     documented = routes.alt_response(204, description="There is nothing after `Last-Event-ID`.")(documented)
-    for status in (401, 404, 429, 503):
-        documented = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(
-            documented
-        )
-    documented = routes.doc(
-        security=[{"portalToken": []}, {"customerToken": []}], parameters=[LAST_EVENT_ID, ACCEPT_LANGUAGE]
-    )(documented)
+    documented = with_problems(routes, documented, 401, 404, 429, 503)
+    documented = routes.doc(security=FOR_PORTAL_OR_SUPPORT, parameters=[LAST_EVENT_ID, ACCEPT_LANGUAGE])(
+        documented
+    )
     routes.add_url_rule(f"{API_ROOT}turns/<uuid:turn_id>/events", view_func=documented, methods=["GET"])
     return routes
 

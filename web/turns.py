@@ -7,12 +7,13 @@ from flask import Response, jsonify
 from flask_smorest import Blueprint
 
 from refund_agent.facade import Unreadable
+from web.api_docs import FOR_PORTAL_OR_SUPPORT, with_problems
 from web.identity import may_read
 from web.ids import API_ROOT, adopt_turn_id
 from web.kinds import Kind
 from web.languages import ACCEPT_LANGUAGE, in_language, readers_language_of
-from web.problems import CONTENT_TYPE, NOT_READABLE, Problem, respond
-from web.schemas import ProblemDocument, TurnView
+from web.problems import NOT_READABLE, Problem, respond
+from web.schemas import TurnView
 from web.services import Asks
 from web.turn_view import view
 
@@ -33,12 +34,7 @@ def blueprint(facade: Asks) -> Any:  # noqa: ANN401 - flask-smorest is not typed
 
     routes: Any = Blueprint("turns", __name__, description="Where a turn stands.")
     documented: Any = routes.response(200, TurnView, description="The turn.")(turn)
-    for status in (401, 404, 503):
-        documented = routes.alt_response(status, schema=ProblemDocument, content_type=CONTENT_TYPE)(
-            documented
-        )
-    documented = routes.doc(
-        security=[{"portalToken": []}, {"customerToken": []}], parameters=[ACCEPT_LANGUAGE]
-    )(documented)
+    documented = with_problems(routes, documented, 401, 404, 503)
+    documented = routes.doc(security=FOR_PORTAL_OR_SUPPORT, parameters=[ACCEPT_LANGUAGE])(documented)
     routes.add_url_rule(f"{API_ROOT}turns/<uuid:turn_id>", view_func=documented, methods=["GET"])
     return routes
