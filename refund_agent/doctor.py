@@ -132,6 +132,17 @@ def _deadline_too_short_for_a_refund(settings: Settings) -> Finding | None:
     )
 
 
+def _workers_stop_cold(settings: Settings) -> Finding | None:
+    if not settings.remap_sigterm:
+        return None
+    return Finding(
+        "refuse",
+        "REMAP_SIGTERM is set",
+        "Celery would stop cold: with threads that fails, and no turn is handed over before a restart",
+        "Unset it",
+    )
+
+
 def _database_scheme(settings: Settings) -> Finding | None:
     if urlsplit(settings.database_url).scheme in {*DATABASE_SCHEMES, "sqlite"}:
         return None
@@ -271,6 +282,7 @@ def _contract_numbers(settings: Settings) -> Finding | None:
 _ALWAYS = (
     _deadline_on_heroku,
     _deadline_too_short_for_a_refund,
+    _workers_stop_cold,
     _database_scheme,
     _redis_scheme,
     _payments_url_shape,

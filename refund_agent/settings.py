@@ -47,6 +47,7 @@ class Settings:
     port: int = 8000
     log_level: int = logging.INFO
     dyno: str = ""
+    remap_sigterm: str = ""
     model_prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
     support: SupportSettings = field(default_factory=SupportSettings)
     orders: OrderSettings = field(default_factory=OrderSettings)
@@ -99,6 +100,7 @@ def read_settings() -> Settings:
         port=whole("PORT", default.port, least=0, most=65_535),
         log_level=env.log_level("LOG_LEVEL") if text("LOG_LEVEL", "") else default.log_level,
         dyno=text("DYNO", ""),
+        remap_sigterm=text("REMAP_SIGTERM", ""),
         model_prices=_prices(env.str("MODEL_PRICES", "")),
         support=read_support(env, openai_base_url=openai_base_url),
         orders=read_orders(env),

@@ -71,6 +71,7 @@ def test_both_forms_of_a_redis_url_are_safe(url: str) -> None:
         ("TURN_DEADLINE_SECONDS", {"turn_deadline_seconds": 11.5}),
         ("TURN_DEADLINE_SECONDS", {"dyno": "web.1"}),
         ("TURN_DEADLINE_SECONDS", {"dyno": "web.1", "turn_deadline_seconds": 30.0}),
+        ("REMAP_SIGTERM", {"remap_sigterm": "SIGQUIT"}),
     ],
 )
 @pytest.mark.fault(295)

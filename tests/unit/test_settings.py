@@ -29,6 +29,7 @@ TEXTS = {
     "PAYMENTS_TOKEN": "",
     "FLOWER_BASIC_AUTH": "",
     "DYNO": "",
+    "REMAP_SIGTERM": "",
 }
 CHOICES = {"APP_ENV": ("development", "production"), "LLM_PROVIDER": tuple(PRESETS)}
 ALL = [*TIMES, *COUNTS, *TEXTS, *CHOICES, "PORTAL_TOKENS", "PORT", "LOG_LEVEL", "MODEL_PRICES"]
