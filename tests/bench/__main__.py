@@ -28,7 +28,6 @@ from tests.bench.started import ROOT
 from tests.bench.stores import empty_redis, fresh_database, versions
 from tests.bench.usage import Watch, machine_cpu_ms, process_cpu_ms
 
-LEVELS = (1, 20, 100)
 WARM_UP_SECONDS = 1.0
 WARM_UP_LEVEL = 20
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -40,7 +39,9 @@ def _number(name: str, otherwise: int) -> int:
 
 QUICK = bool(_number("QUICK", 0))
 RESUME = bool(_number("RESUME", 0))
-ROUNDS = _number("ROUNDS", 1 if QUICK else 3)
+LEVELS = (20, 100) if RESUME else (1, 20, 100)
+ROUNDS = _number("ROUNDS", 1 if QUICK else 15 if RESUME else 3)
+"""With RESUME many: what is looked for is smaller than what two rounds differ by."""
 SECONDS = _number("SECONDS", 2 if QUICK else 4)
 """How long each contender is driven at each concurrency in each round."""
 

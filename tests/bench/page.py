@@ -19,8 +19,9 @@ PACKAGES = (
 _PAGE = Template("""\
 # Benchmarks
 
-Made by `make bench WRITE=1` on $date: $rounds rounds of $seconds s each, medians over the rounds, peaks
-over all. $cores cores shared by everything ($machine), CPython $python, $stores;
+Made by `make bench WRITE=1` on $date: $rounds rounds of $seconds s each, medians over the rounds (a ratio
+is of two in the same round), peaks over all. $cores cores shared by everything ($machine), CPython $python,
+$stores;
 $packages.
 
 A turn is one refund: two completions of $model_ms ms and one payments call of $payments_ms ms, so nothing can

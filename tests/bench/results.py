@@ -75,6 +75,11 @@ class Results:
         """Return the highest of the rounds."""
         return max(map(figure, self.rounds[key, at_once]))
 
+    def ratios(self, key: str, other: str, at_once: int, figure: Figure) -> list[float]:
+        """Return one contender's figure over another's, round by round: the machine's pace is out of it."""
+        pairs = zip(self.rounds[key, at_once], self.rounds[other, at_once], strict=True)
+        return [figure(one) / figure(against) for one, against in pairs]
+
     def roles(self, key: str) -> frozenset[str]:
         """Return the roles that a contender has."""
         return frozenset(self.rounds[key, self.levels[0]][0].usage)
