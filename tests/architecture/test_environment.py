@@ -56,4 +56,4 @@ def test_every_module_can_be_imported_without_an_environment_and_reads_no_settin
     assert done.returncode == 0, done.stderr
     settings, read_at_import = json.loads(done.stdout)
     assert {"DATABASE_URL", "OPENAI_API_KEY", "PORT"} <= set(settings), "the spy is blind"
-    assert read_at_import == []
+    assert read_at_import == ["REMAP_SIGTERM"], "that one is Celery's, read by Celery; we only refuse it"
