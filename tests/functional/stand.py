@@ -110,13 +110,19 @@ class Stand:
 
     def wait_for_task(self, turn_id: str, ending: str = "") -> None:
         """Wait until the worker's log says that a delivery of this turn has ended (as `ending`)."""
-        said = f"turns.run[{turn_id}] succeeded"
         wait_until(
-            lambda: any(
-                said in line and line_ends_as(line, ending)
-                for line in self.worker.log.read_text("utf-8").splitlines()
-            )
+            lambda: self.has_ended(turn_id, ending),
+            instead=lambda: self.worker_said(turn_id),
         )
+
+    def has_ended(self, turn_id: str, ending: str = "") -> bool:
+        """Whether the worker's log says that a delivery of this turn has ended (as `ending`)."""
+        said = f"turns.run[{turn_id}] succeeded"
+        return any(said in line and line_ends_as(line, ending) for line in self.worker_said(turn_id))
+
+    def worker_said(self, turn_id: str) -> list[str]:
+        """Return the lines of the worker's log that name this turn."""
+        return [line for line in self.worker.log.read_text("utf-8").splitlines() if turn_id in line]
 
     def stop_worker(self) -> None:
         """Stop the worker between two of its own transactions, so that it keeps no lock meanwhile."""
@@ -224,11 +230,19 @@ def web_lives(url: str) -> bool:
             return False
 
 
-def wait_until(holds: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait for something that nobody announces, such as a line in a log; fail when time is over."""
+def wait_until(
+    holds: Callable[[], bool],
+    *,
+    seconds: float = PATIENCE_SECONDS,
+    instead: Callable[[], object] = lambda: "",
+) -> None:
+    """Wait for something that nobody announces, such as a line in a log; fail when time is over.
+
+    `instead` says, for whoever reads the failure, what there is in its place.
+    """
     end = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end, "it did not come true in time"
+        assert time.monotonic() < end, f"it did not come true in time {instead()}"
         time.sleep(0.02)  # noqa: TID251 - other processes keep no clock of ours
 
 

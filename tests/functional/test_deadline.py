@@ -1,15 +1,19 @@
 """When the facade gives up, the gate says what became of the money, and no more is spent."""
 
+import threading
+
 import pytest
+import requests
 
 from sandbox.model import call, calls, calls_refund, hangs, says
 from tests.functional.plays import slowly, watched
-from tests.functional.stand import Stand, problem, turn_id
+from tests.functional.stand import PATIENCE_SECONDS, Stand, problem, turn_id
 
 ASKS_FOR_NOTHING = calls(call("nothing", "{}"))
 SLOWLY = slowly(ASKS_FOR_NOTHING, 0.5)
 """Not too slow by itself; three and a time-out outlast the deadline of 2.2 s."""
 
+MAX_TRIES = 5
 KIND = "urn:refund-agent:problem:deadline-passed"
 
 
@@ -31,13 +35,9 @@ def test_a_passed_deadline_is_504_and_the_turn_buys_no_further_completion(short_
 @pytest.mark.fault(36)
 def test_a_worker_that_wakes_after_the_deadline_finds_the_gate_closed(short_stand: Stand) -> None:
     """The model asks for a refund; the worker sleeps through the deadline before it can read that."""
-    short_stand.model.will(
-        watched(short_stand.stop_worker, calls_refund("A1", 500)), says("Never asked for.")
-    )
-    try:
-        answer = short_stand.chat("refund 5.00 for order A1")
-    finally:
-        short_stand.let_worker_go_on()
+    tries = (sleep_through_the_deadline(short_stand) for _ in range(MAX_TRIES))
+    answer = next((slept for slept in tries if slept is not None), None)
+    assert answer is not None, "the worker could never be stopped in time"
 
     document = problem(answer, 504)
     assert (document["type"], document["refund"]) == (KIND, None)
@@ -48,6 +48,29 @@ def test_a_worker_that_wakes_after_the_deadline_finds_the_gate_closed(short_stan
     assert row["state"] == "closed"
     assert (turn["outcome"], turn["refund_attempted"]) == ("deadline_passed", False)
     assert (short_stand.payments.request_count, short_stand.model.request_count) == (0, 1)
+
+
+def sleep_through_the_deadline(stand: Stand) -> requests.Response | None:
+    """Stop the worker while its first completion is made; None: it had gone on before the stop reached it.
+
+    It waits 0.6 s for a completion. A busy machine may take longer to stop it, which shows before it wakes.
+    """
+    asleep = threading.Event()
+
+    def fall_asleep() -> None:
+        stand.stop_worker()
+        asleep.set()
+
+    stand.forget()
+    stand.model.will(watched(fall_asleep, calls_refund("A1", 500)), says("Never asked for."))
+    try:
+        answer = stand.chat("refund 5.00 for order A1")
+        assert asleep.wait(PATIENCE_SECONDS)
+        slept = stand.model.request_count == 1 and not stand.has_ended(turn_id(answer))
+    finally:
+        stand.let_worker_go_on()
+    stand.wait_for_task(turn_id(answer))
+    return answer if slept else None
 
 
 @pytest.mark.contract("C71", "C75")
