@@ -26,6 +26,7 @@ from sandbox.processes import Process, web_answers
 
 TOKEN = "portal-token-of-the-tests"
 PATH = "/support/refund-chat"
+TASK = "turns.run"
 TRIES = 5
 PATIENCE_SECONDS = 40.0
 MAX_ASKERS = 220
@@ -117,12 +118,19 @@ class Stand:
 
     def has_ended(self, turn_id: str, ending: str = "") -> bool:
         """Whether the worker's log says that a delivery of this turn has ended (as `ending`)."""
-        said = f"turns.run[{turn_id}] succeeded"
-        return any(said in line and line_ends_as(line, ending) for line in self.worker_said(turn_id))
+        found = self.endings(turn_id)
+        return ending in found if ending else bool(found)
+
+    def endings(self, turn_id: str) -> list[str]:
+        """Return how each delivery of a turn has ended, by the worker's log."""
+        said = f"{TASK}[{turn_id}] succeeded"
+        events: list[str] = [json.loads(line)["event"] for line in self.worker_said(turn_id) if said in line]
+        return [event.rpartition(" ")[2].strip("'") for event in events]
 
     def worker_said(self, turn_id: str) -> list[str]:
-        """Return the lines of the worker's log that name this turn."""
-        return [line for line in self.worker.log.read_text("utf-8").splitlines() if turn_id in line]
+        """Return the whole lines of the worker's log that name this turn; one may be half written."""
+        whole, _, _ = self.worker.log.read_text("utf-8").rpartition("\n")
+        return [line for line in whole.splitlines() if turn_id in line]
 
     def stop_worker(self) -> None:
         """Stop the worker between two of its own transactions, so that it keeps no lock meanwhile."""
@@ -167,11 +175,6 @@ def unkept(tx: Connection) -> Generator[None]:
     yield
     for _, created in found:
         tx.execute(text(created))
-
-
-def line_ends_as(line: str, ending: str) -> bool:
-    """Whether a task's log line names this ending."""
-    return f"'{ending}'" in line if ending else True
 
 
 @contextmanager

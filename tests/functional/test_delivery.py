@@ -13,9 +13,8 @@ from celery import Celery
 
 from sandbox.model import calls_refund, says
 from tests.functional.plays import Hold
-from tests.functional.stand import Stand, turn_id, wait_until
+from tests.functional.stand import TASK, Stand, turn_id, wait_until
 
-TASK = "turns.run"
 QUEUE = "turns"
 
 
@@ -42,8 +41,8 @@ def test_one_message_delivered_six_times_in_one_instant_is_one_run(stand: Stand,
         stand.let_worker_go_on()
 
     assert soon.result().status_code == 200
-    wait_until(lambda: len(endings(stand, turn["id"])) == 6)
-    assert sorted(endings(stand, turn["id"])) == ["NothingToDo"] * 5 + ["Replied"]
+    wait_until(lambda: len(stand.endings(turn["id"])) == 6)
+    assert sorted(stand.endings(turn["id"])) == ["NothingToDo"] * 5 + ["Replied"]
     assert (stand.model.request_count, stand.payments.moved) == (2, [("A1", 500)])
 
 
@@ -58,7 +57,7 @@ def test_a_message_redelivered_while_its_turn_runs_re_runs_nothing(stand: Stand,
         (turn,) = stand.turns()
         for _ in range(3):
             redeliver(stand, broker, turn["id"])
-        wait_until(lambda: endings(stand, turn["id"]) == ["NothingToDo"] * 3)
+        wait_until(lambda: stand.endings(turn["id"]) == ["NothingToDo"] * 3)
 
     assert soon.result().json() == {"reply": "Done."}
     assert (stand.payments.request_count, stand.payments.moved) == (1, [("A1", 500)])
@@ -148,7 +147,7 @@ def test_a_message_whose_time_is_over_is_not_run(stand: Stand, broker: Celery) -
 
     wait_until(lambda: f"Discarding revoked task: {TASK}[{late}]" in stand.worker.log.read_text())
     assert stand.chat("hello").status_code == 200
-    assert endings(stand, late) == []
+    assert stand.endings(late) == []
 
 
 @pytest.mark.fault(99)
@@ -180,10 +179,3 @@ def redeliver(stand: Stand, broker: Celery, turn: str) -> None:
         message["headers"]["redelivered"] = True
         message["properties"]["delivery_info"].update(redelivered=True, routing_key=QUEUE)
         client.rpush(QUEUE, json.dumps(message))
-
-
-def endings(stand: Stand, turn: str) -> list[str]:
-    """Return how each delivery of a turn has ended, by the worker's log."""
-    said = f"{TASK}[{turn}] succeeded"
-    lines = stand.worker.log.read_text("utf-8").splitlines()
-    return [json.loads(line)["event"].rpartition(" ")[2].strip("'") for line in lines if said in line]
