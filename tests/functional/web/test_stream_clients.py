@@ -48,10 +48,11 @@ class Server:
         return received.partition(b"\r\n\r\n")[2]
 
     def watch(self, turn_id: str, *, buffer: int = 0) -> socket.socket:
-        """Open a stream and read its first bytes."""
+        """Open a stream and read the head of its answer."""
         connection = self.connect(buffer=buffer)
         connection.sendall(f"GET /support/turns/{turn_id}/events HTTP/1.0\r\nHost: test\r\n\r\n".encode())
-        assert connection.recv(1024).startswith(b"HTTP/1.0 200")
+        head = read_until(connection, b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.0 200"), head
         return connection
 
     @property
@@ -151,9 +152,7 @@ def test_a_client_that_lost_its_stream_gets_the_rest_from_where_it_was(
     turn = stage.begin()
     stage.note(turn)
     with closing(server.watch(turn.id)) as first:
-        received = b""
-        while b"id: 1\n" not in received:
-            received += first.recv(1024)
+        read_until(first, b"id: 1\n")
     stage.note(turn)
     stage.end(turn)
     rest = server.get(f"/support/turns/{turn.id}/events?last_event_id=1")
@@ -164,4 +163,14 @@ def read_to_the_end(connection: socket.socket) -> bytes:
     received = b""
     while piece := connection.recv(65536):
         received += piece
+    return received
+
+
+def read_until(connection: socket.socket, mark: bytes) -> bytes:
+    """Read up to the end of `mark` and not a byte further: what follows is the next reader's."""
+    received = b""
+    while not received.endswith(mark):
+        byte = connection.recv(1)
+        assert byte, received
+        received += byte
     return received
