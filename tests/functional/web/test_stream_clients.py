@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -59,14 +60,14 @@ class Server:
     def streams(self) -> int:
         return int(self.get("/taken"))
 
-    def slowest_of(self, count: int) -> float:
-        """Return how long the slowest of some quick requests took, in seconds."""
-        longest = 0.0
+    def seconds_of(self, count: int) -> float:
+        """Return how long a quick request takes: the median of some, as test machines stutter."""
+        took: list[float] = []
         for _ in range(count):
             began = time.monotonic()
             self.get("/taken")
-            longest = max(longest, time.monotonic() - began)
-        return longest
+            took.append(time.monotonic() - began)
+        return median(took)
 
 
 @pytest.fixture
@@ -110,11 +111,11 @@ def server(
 @pytest.mark.fault(56)
 def test_forty_idle_streams_do_not_slow_other_requests(stage: TurnStage, server: Server) -> None:
     turns = [stage.begin(f"customer-{n}") for n in range(IDLE)]
-    alone = server.slowest_of(30)
+    alone = server.seconds_of(30)
     with ExitStack() as stack:
         streams = [stack.enter_context(closing(server.watch(turn.id))) for turn in turns]
         wait_until(lambda: server.streams == IDLE)
-        assert server.slowest_of(30) < alone + 0.25
+        assert server.seconds_of(30) < alone + 0.1
 
         stage.note(turns[7])
         stage.end(turns[7])
