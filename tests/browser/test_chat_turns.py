@@ -266,6 +266,21 @@ def test_another_customer_of_the_same_browser_sends_nothing_of_the_first_ones(pa
     assert shop.turns() == []
 
 
+def test_the_next_customer_never_sees_the_first_ones_words_or_orders(page: Page, shop: Shop) -> None:
+    shop.say("Where is my mirror?", by=BEN)
+    chat = Chat.open(page, by=BEN)
+    chat.reads("Where is my mirror?")
+    held: list[Route] = []
+    page.route("**/dev/token", lambda route: held.append(route))  # noqa: PLW0108 - takes no built-in
+    page.get_by_label("Customer").select_option(ADA)
+    expect(chat.log).to_be_empty()
+
+    held.pop().continue_()
+    expect(page.get_by_text("Electric kettle")).to_be_visible()
+    page.get_by_label("Customer").select_option(BEN)
+    expect(page.get_by_text("Electric kettle")).to_be_hidden()
+
+
 # --- What is not taken ----------------------------------------------------------------------------
 
 BUSY = "An earlier message is still being answered. It was not sent."

@@ -38,9 +38,8 @@ class RefundChat extends HTMLElement {
   connectedCallback() {
     if (Object.hasOwn(this, "token")) {
       // The site set it before this module was there.
-      const { token } = this;
+      this.#askForToken = this.token;
       delete this.token;
-      this.token = token;
     }
     this.#build();
     this.#begin();
@@ -102,6 +101,7 @@ class RefundChat extends HTMLElement {
     this.#chat?.close();
     this.#chat = null;
     this.#heard = null;
+    this.#render(); // what the customer before this one saw is gone at once
     if (!this.#askForToken) return;
     const origin = this.getAttribute("api") ?? new URL(import.meta.url).origin;
     const api = new Api(origin, this.#askForToken, () => this.#context.language);
