@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -42,9 +41,7 @@ class Server:
         """Return the body of a quick answer."""
         with closing(self.connect()) as connection:
             connection.sendall(f"GET {path} HTTP/1.0\r\nHost: test\r\n\r\n".encode())
-            received = b""
-            while piece := connection.recv(65536):
-                received += piece
+            received = read_to_the_end(connection)
         assert received.startswith(b"HTTP/1.0 200"), received
         return received.partition(b"\r\n\r\n")[2]
 
@@ -60,14 +57,14 @@ class Server:
     def streams(self) -> int:
         return int(self.get("/taken"))
 
-    def seconds_of(self, count: int) -> float:
-        """Return how long a quick request takes: the median of some, as test machines stutter."""
-        took: list[float] = []
+    def slowest_of(self, count: int) -> float:
+        """Return how long the slowest of some quick requests took, in seconds."""
+        longest = 0.0
         for _ in range(count):
             began = time.monotonic()
             self.get("/taken")
-            took.append(time.monotonic() - began)
-        return median(took)
+            longest = max(longest, time.monotonic() - began)
+        return longest
 
 
 @pytest.fixture
@@ -111,11 +108,11 @@ def server(
 @pytest.mark.fault(56)
 def test_forty_idle_streams_do_not_slow_other_requests(stage: TurnStage, server: Server) -> None:
     turns = [stage.begin(f"customer-{n}") for n in range(IDLE)]
-    alone = server.seconds_of(30)
+    alone = server.slowest_of(30)
     with ExitStack() as stack:
         streams = [stack.enter_context(closing(server.watch(turn.id))) for turn in turns]
         wait_until(lambda: server.streams == IDLE)
-        assert server.seconds_of(30) < alone + 0.1
+        assert server.slowest_of(30) < alone + 0.25
 
         stage.note(turns[7])
         stage.end(turns[7])
