@@ -1,8 +1,10 @@
-"""A model that says nothing until it is told to: a page can be looked at in the middle of a turn."""
+"""Answers that wait until they are told to come: a page can be looked at in the middle of a turn or a load."""
 
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+
+from playwright.sync_api import Page, Route
 
 from sandbox.answers import Answer
 from sandbox.conversation import Conversation
@@ -28,3 +30,10 @@ def held_completion(model: Model, *, after: int = 0) -> Generator[None]:
         assert model.wait_for_requests(asked + after + 1), "nothing was asked that could be held"
     finally:
         go_on.set()
+
+
+def held_requests(page: Page, url: str) -> list[Route]:
+    """Return a list that will hold every request of this page for `url`; each waits for its `continue_()`."""
+    held: list[Route] = []
+    page.route(url, lambda route: held.append(route))  # noqa: PLW0108 - takes no built-in
+    return held

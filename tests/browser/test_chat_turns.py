@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.held import held_completion
+from tests.browser.held import held_completion, held_requests
 from tests.browser.pages import Chat
 from tests.browser.shop import ADA, BEN, KETTLE, STAFF, Shop
 from tests.browser.watch import Watch
@@ -270,9 +270,9 @@ def test_the_next_customer_never_sees_the_first_ones_words_or_orders(page: Page,
     shop.say("Where is my mirror?", by=BEN)
     chat = Chat.open(page, by=BEN)
     chat.reads("Where is my mirror?")
-    held: list[Route] = []
-    page.route("**/dev/token", lambda route: held.append(route))  # noqa: PLW0108 - takes no built-in
-    page.get_by_label("Customer").select_option(ADA)
+    held = held_requests(page, "**/dev/token")
+    with page.expect_request("**/dev/token"):
+        page.get_by_label("Customer").select_option(ADA)
     expect(chat.log).to_be_empty()
 
     held.pop().continue_()

@@ -1,10 +1,11 @@
 """The queues in a browser: fresh by themselves, while nobody's work is disturbed or silently made useless."""
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import violations
 from tests.browser.conftest import OpenPage
+from tests.browser.held import held_requests
 from tests.browser.pages import ROBIN, Console
 from tests.browser.shop import BEN, CHEN, Shop
 from tests.browser.watch import Watch
@@ -163,8 +164,7 @@ def test_an_open_detail_stays_open_and_an_answer_of_another_is_marked(
 
 def test_a_slow_look_is_shown_but_not_to_whoever_is_writing(approvals: Console) -> None:
     page, queue = approvals.page, approvals.page.locator("#queue")
-    held: list[Route] = []
-    page.route("**/console/approvals", lambda route: held.append(route))  # noqa: PLW0108 - takes no built-in
+    held = held_requests(page, "**/console/approvals")
     expect(queue).to_have_attribute("aria-busy", "true")
     approvals.waiting("ORD-1005").get_by_label("Reason").focus()
     held.pop().continue_()
