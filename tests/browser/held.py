@@ -1,4 +1,4 @@
-"""Answers that wait until they are told to come: a page can be looked at in the middle of a turn or a load."""
+"""Answers that wait until they are told to come: for a look at a page in the middle of a turn or a load."""
 
 import threading
 from collections.abc import Generator
